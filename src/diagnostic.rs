@@ -87,7 +87,7 @@ impl Diagnostic {
 const SENTENCE: usize = 2000;
 /// The bytes of a long line that are shown on either side of a place. A line that is more than six
 /// times as long becomes an excerpt.
-const BESIDE: usize = 80;
+const EXCERPT_MARGIN: usize = 80;
 
 /// A sentence that may repeat a part of a program. If it is too long, its middle is omitted.
 pub fn bounded(sentence: &str) -> String {
@@ -111,30 +111,30 @@ struct Shortened<'t> {
     lines: Vec<(std::ops::Range<usize>, std::ops::Range<usize>, isize)>,
     /// By the index of a long line: the number of omitted characters at its beginning, without the
     /// character that marks the omission.
-    hidden: std::collections::BTreeMap<usize, usize>,
+    hidden_characters: std::collections::BTreeMap<usize, usize>,
     file: SimpleFile<&'t str, std::borrow::Cow<'t, str>>,
 }
 
 impl<'t> Shortened<'t> {
     fn new(name: &'t str, text: &'t str, place: usize) -> Shortened<'t> {
-        let (mut lines, mut hidden, mut out) = (Vec::new(), std::collections::BTreeMap::new(), String::new());
+        let (mut lines, mut hidden_characters, mut out) = (Vec::new(), std::collections::BTreeMap::new(), String::new());
         let mut begin = 0;
         // The end of the text that was copied to `out`.
         let mut copied = 0;
         for (index, line) in text.split_inclusive('\n').enumerate() {
             let end = begin + line.trim_end_matches('\n').len();
-            if end - begin > 6 * BESIDE {
+            if end - begin > 6 * EXCERPT_MARGIN {
                 let at = if (begin..=end).contains(&place) { place } else { begin };
-                let first = boundary(text, at.saturating_sub(BESIDE)).max(begin);
-                let past = boundary(text, (at + BESIDE).min(end));
+                let excerpt_start = boundary(text, at.saturating_sub(EXCERPT_MARGIN)).max(begin);
+                let excerpt_end = boundary(text, (at + EXCERPT_MARGIN).min(end));
                 out.push_str(&text[copied..begin]);
-                if first > begin {
+                if excerpt_start > begin {
                     out.push('…');
-                    hidden.insert(index, text[begin..first].chars().count() - 1);
+                    hidden_characters.insert(index, text[begin..excerpt_start].chars().count() - 1);
                 }
-                lines.push((begin..end, first..past, out.len() as isize - first as isize));
-                out.push_str(&text[first..past]);
-                if past < end {
+                lines.push((begin..end, excerpt_start..excerpt_end, out.len() as isize - excerpt_start as isize));
+                out.push_str(&text[excerpt_start..excerpt_end]);
+                if excerpt_end < end {
                     out.push('…');
                 }
                 copied = end;
@@ -145,20 +145,20 @@ impl<'t> Shortened<'t> {
             true => text.into(),
             false => (out + &text[copied..]).into(),
         };
-        Shortened { lines, hidden, file: SimpleFile::new(name, text) }
+        Shortened { lines, hidden_characters, file: SimpleFile::new(name, text) }
     }
 
     /// The position of a byte of the text in the shortened text. An omitted byte is at the end of
     /// the excerpt.
     fn at(&self, byte: usize) -> usize {
-        let before = self.lines.partition_point(|(line, ..)| line.start <= byte);
-        let Some((line, shown, moved)) = before.checked_sub(1).map(|i| &self.lines[i]) else { return byte };
-        let moved_to = |byte: usize| (byte as isize + moved) as usize;
+        let lines_before = self.lines.partition_point(|(line, ..)| line.start <= byte);
+        let Some((line, shown, offset)) = lines_before.checked_sub(1).map(|i| &self.lines[i]) else { return byte };
+        let shortened_position = |byte: usize| (byte as isize + offset) as usize;
         if byte <= line.end {
-            return moved_to(byte.clamp(shown.start, shown.end));
+            return shortened_position(byte.clamp(shown.start, shown.end));
         }
         let ellipsis = if shown.end < line.end { '…'.len_utf8() } else { 0 };
-        moved_to(shown.end) + ellipsis + (byte - line.end)
+        shortened_position(shown.end) + ellipsis + (byte - line.end)
     }
 }
 
@@ -185,7 +185,7 @@ impl<'a> Files<'a> for Shortened<'_> {
 
     fn column_number(&'a self, (): (), line: usize, byte: usize) -> Result<usize, files::Error> {
         let shown = self.file.column_number((), line, byte)?;
-        Ok(shown + self.hidden.get(&line).copied().unwrap_or(0))
+        Ok(shown + self.hidden_characters.get(&line).copied().unwrap_or(0))
     }
 }
 

@@ -28,41 +28,41 @@ pub enum Language {
 }
 
 /// A language: its name for `--language`, its name in a sentence, and its file extensions.
-struct Known {
+struct LanguageEntry {
     language: Language,
     name: &'static str,
     words: &'static str,
     endings: &'static [&'static str],
 }
 
-const KNOWN: [Known; 6] = [
-    Known { language: Language::LambdaV, name: "lambda-v", words: "λV", endings: &["lv"] },
-    Known { language: Language::Wsl, name: "wsl", words: "WSL", endings: &["wsl", "whlsl"] },
-    Known { language: Language::Words, name: "spirv", words: "SPIR-V words", endings: &["spv", "spvs"] },
-    Known { language: Language::Assembly, name: "spirv-assembly", words: "SPIR-V assembly", endings: &["spvasm"] },
-    Known { language: Language::Wgsl, name: "wgsl", words: "WGSL", endings: &["wgsl"] },
-    Known { language: Language::Amber, name: "amber", words: "an Amber script", endings: &["amber", "vkscript"] },
+const LANGUAGES: [LanguageEntry; 6] = [
+    LanguageEntry { language: Language::LambdaV, name: "lambda-v", words: "λV", endings: &["lv"] },
+    LanguageEntry { language: Language::Wsl, name: "wsl", words: "WSL", endings: &["wsl", "whlsl"] },
+    LanguageEntry { language: Language::Words, name: "spirv", words: "SPIR-V words", endings: &["spv", "spvs"] },
+    LanguageEntry { language: Language::Assembly, name: "spirv-assembly", words: "SPIR-V assembly", endings: &["spvasm"] },
+    LanguageEntry { language: Language::Wgsl, name: "wgsl", words: "WGSL", endings: &["wgsl"] },
+    LanguageEntry { language: Language::Amber, name: "amber", words: "an Amber script", endings: &["amber", "vkscript"] },
 ];
 
 impl Language {
     /// The names of all languages, for `--language`.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        KNOWN.iter().map(|known| known.name)
+        LANGUAGES.iter().map(|entry| entry.name)
     }
 
-    fn known(self) -> &'static Known {
+    fn entry(self) -> &'static LanguageEntry {
         // A test checks that the table has every language.
-        KNOWN.iter().find(|known| known.language == self).unwrap_or(&KNOWN[0])
+        LANGUAGES.iter().find(|entry| entry.language == self).unwrap_or(&LANGUAGES[0])
     }
 
     /// Its name for `--language`.
     pub fn name(self) -> &'static str {
-        self.known().name
+        self.entry().name
     }
 
     /// Its name in a sentence.
     pub fn words(self) -> &'static str {
-        self.known().words
+        self.entry().words
     }
 
     /// The language with this name.
@@ -70,8 +70,8 @@ impl Language {
     /// # Errors
     /// A sentence, if there is none.
     pub fn from_name(name: &str) -> Result<Language, InvalidInput> {
-        let found = KNOWN.iter().find(|known| known.name == name);
-        found.map(|known| known.language).ok_or_else(|| {
+        let found = LANGUAGES.iter().find(|entry| entry.name == name);
+        found.map(|entry| entry.language).ok_or_else(|| {
             let names: Vec<_> = Language::names().collect();
             InvalidInput::new(InputFault::Text, format!("no language is called \"{name}\"; there are {}", names.join(", ")))
         })
@@ -80,7 +80,7 @@ impl Language {
     /// The language of a file extension.
     pub fn of_name(name: &str) -> Option<Language> {
         let (_, ending) = name.rsplit_once('.')?;
-        KNOWN.iter().find(|known| known.endings.contains(&ending)).map(|known| known.language)
+        LANGUAGES.iter().find(|entry| entry.endings.contains(&ending)).map(|entry| entry.language)
     }
 
     /// The language that a file shows by its name and text. `None` if it shows none.
@@ -94,11 +94,11 @@ impl Language {
             (Some(ending), Some(text)) if ending != text => {
                 let (ending, text, option) = (ending.words(), text.words(), text.name());
                 let what = "the ending of the name says";
-                Err(wrong(name, &format!("{what} {ending}, and the text is {text}; rename the file, or say --language {option}")))
+                Err(invalid(name, &format!("{what} {ending}, and the text is {text}; rename the file, or say --language {option}")))
             }
             (None, None) if foreign(name, bytes) => {
                 let what = "GLSL and HLSL are not read; translate the shader to SPIR-V first, with glslang or dxc for instance";
-                Err(wrong(name, what))
+                Err(invalid(name, what))
             }
             // A single word may begin a text of any language. Without an extension, it is
             // an expression.
@@ -108,7 +108,7 @@ impl Language {
     }
 }
 
-fn wrong(name: &str, what: &str) -> ReadError {
+fn invalid(name: &str, what: &str) -> ReadError {
     ReadError { wrong: Wrong::Invalid, text: format!("error: {name}: {what}") }
 }
 
@@ -147,7 +147,7 @@ impl Program {
                     text(name, bytes)?;
                     let names: Vec<_> = Language::names().collect();
                     let what = "it does not show in which language this is written; say --language with";
-                    return Err(wrong(name, &format!("{what} {}", names.join(", "))));
+                    return Err(invalid(name, &format!("{what} {}", names.join(", "))));
                 }
             },
         };
@@ -178,7 +178,7 @@ impl Program {
         let shown = begins_as(bytes).or_else(|| Language::of_name(name));
         match shown.filter(|shown| *shown != language) {
             None => Program::read(name, bytes, Some(language)),
-            Some(other) => Err(wrong(name, &format!("this is {}, and {} is needed here", other.words(), language.words()))),
+            Some(other) => Err(invalid(name, &format!("this is {}, and {} is needed here", other.words(), language.words()))),
         }
     }
 
@@ -227,9 +227,14 @@ impl Program {
                 // The loader rejects an invalid version word.
                 let found = words.get(1).map(|word| ((word >> 16) as u8, (word >> 8) as u8));
                 match (found, self.version) {
-                    (Some(found), Some(most)) if found > most => {
-                        let ([major, minor], [most, least]) = ([found.0, found.1], [most.0, most.1]);
-                        Err(wrong(name, &format!("the module is SPIR-V {major}.{minor}, and the target environment takes {most}.{least}")))
+                    (Some(found), Some(target)) if found > target => {
+                        let ([major, minor], [target_major, target_minor]) = ([found.0, found.1], [target.0, target.1]);
+                        Err(invalid(
+                            name,
+                            &format!(
+                                "the module is SPIR-V {major}.{minor}, and the target environment takes {target_major}.{target_minor}"
+                            ),
+                        ))
                     }
                     _ => Ok(words.clone()),
                 }
@@ -250,14 +255,14 @@ impl Program {
                     }
                 })
             }
-            (Contents::Text(_), other) => Err(wrong(name, &format!("this is {}, and no SPIR-V module", other.words()))),
+            (Contents::Text(_), other) => Err(invalid(name, &format!("this is {}, and no SPIR-V module", other.words()))),
         }
     }
 }
 
 /// The bytes as text.
 fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, ReadError> {
-    std::str::from_utf8(bytes).map_err(|e| wrong(name, &format!("the file is no UTF-8 text (at byte {})", e.valid_up_to())))
+    std::str::from_utf8(bytes).map_err(|e| invalid(name, &format!("the file is no UTF-8 text (at byte {})", e.valid_up_to())))
 }
 
 /// The language that the beginning of a file shows. `None` if programs of several languages may
@@ -272,7 +277,7 @@ fn begins_as(bytes: &[u8]) -> Option<Language> {
     }
     // `;` begins a comment in λV and in assembly. `//` and `/*` begin a comment in WGSL and
     // in WSL.
-    let rest = past(bytes, &[b";"]);
+    let rest = skip_comments(bytes, &[b";"]);
     let first = word(rest);
     if is_opcode(first) || first.starts_with(b"%") && word(rest[first.len()..].trim_ascii_start()) == b"=" {
         return Some(Language::Assembly);
@@ -280,7 +285,7 @@ fn begins_as(bytes: &[u8]) -> Option<Language> {
     if rest.starts_with(b"(") {
         return Some(Language::LambdaV);
     }
-    let rest = past(bytes, &[b"//", b"/*"]);
+    let rest = skip_comments(bytes, &[b"//", b"/*"]);
     if foreign("", rest) { None } else { begins_as_shader(rest) }
 }
 
@@ -293,20 +298,20 @@ fn begins_as_shader(rest: &[u8]) -> Option<Language> {
         return Some(Language::Wsl);
     }
     let first = identifier(rest);
-    let after = past(&rest[first.len()..], &[b"//", b"/*"]);
-    let second = identifier(after);
-    let behind = past(&after[second.len()..], &[b"//", b"/*"]);
+    let after_first = skip_comments(&rest[first.len()..], &[b"//", b"/*"]);
+    let second = identifier(after_first);
+    let after_second = skip_comments(&after_first[second.len()..], &[b"//", b"/*"]);
     match first {
         b"fn" | b"let" | b"const" | b"override" | b"alias" | b"enable" | b"requires" | b"diagnostic" | b"const_assert" => {
             Some(Language::Wgsl)
         }
-        b"var" if after.starts_with(b"<") || behind.starts_with(b":") => Some(Language::Wgsl),
+        b"var" if after_first.starts_with(b"<") || after_second.starts_with(b":") => Some(Language::Wgsl),
         b"vertex" | b"fragment" | b"compute" | b"typedef" | b"enum" | b"operator" if !second.is_empty() => Some(Language::Wsl),
         // A field is `name: type,` in WGSL and `type name;` in WSL.
         b"struct" => {
-            let body = behind.strip_prefix(b"{")?;
-            let body = past(body, &[b"//", b"/*"]);
-            let field = past(&body[identifier(body).len()..], &[b"//", b"/*"]);
+            let body = after_second.strip_prefix(b"{")?;
+            let body = skip_comments(body, &[b"//", b"/*"]);
+            let field = skip_comments(&body[identifier(body).len()..], &[b"//", b"/*"]);
             Some(if body.starts_with(b"@") || field.starts_with(b":") { Language::Wgsl } else { Language::Wsl })
         }
         // A type and a name, followed by the rest of a declaration.
@@ -322,11 +327,11 @@ fn begins_as_shader(rest: &[u8]) -> Option<Language> {
 /// Whether a text is in a language that is not supported.
 fn foreign(name: &str, text: &[u8]) -> bool {
     let endings = [".vert", ".frag", ".comp", ".geom", ".tesc", ".tese", ".glsl", ".hlsl"];
-    endings.iter().any(|ending| name.ends_with(ending)) || past(text, &[b"//", b"/*"]).starts_with(b"#version")
+    endings.iter().any(|ending| name.ends_with(ending)) || skip_comments(text, &[b"//", b"/*"]).starts_with(b"#version")
 }
 
 /// The text after leading white space, and after leading comments that begin with one of these.
-fn past<'t>(text: &'t [u8], comments: &[&[u8]]) -> &'t [u8] {
+fn skip_comments<'t>(text: &'t [u8], comments: &[&[u8]]) -> &'t [u8] {
     let mut rest = text.trim_ascii_start();
     while let Some(comment) = comments.iter().find(|comment| rest.starts_with(comment)) {
         let end: &[u8] = if *comment == b"/*" { b"*/" } else { b"\n" };
@@ -356,10 +361,10 @@ fn in_identifier(byte: u8) -> bool {
 
 /// Whether a text is only a number, a Boolean or an identifier of λV.
 fn is_atom(text: &[u8]) -> bool {
-    let rest = past(text, &[b";"]);
+    let rest = skip_comments(text, &[b";"]);
     let word = word(rest);
     let in_atom = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+' | b'_');
-    !word.is_empty() && word.iter().all(in_atom) && past(&rest[word.len()..], &[b";"]).is_empty()
+    !word.is_empty() && word.iter().all(in_atom) && skip_comments(&rest[word.len()..], &[b";"]).is_empty()
 }
 
 /// Whether a word is the name of an instruction.
@@ -413,11 +418,11 @@ mod tests {
     #[test]
     fn every_language_is_known_by_name_and_ending() {
         let all = [Language::LambdaV, Language::Wsl, Language::Words, Language::Assembly, Language::Wgsl, Language::Amber];
-        assert_eq!(all.map(|language| KNOWN.iter().filter(|known| known.language == language).count()), [1; 6]);
-        for known in &KNOWN {
-            assert_eq!(Language::from_name(known.name), Ok(known.language));
-            for ending in known.endings {
-                assert_eq!(Language::of_name(&format!("a.b/c.{ending}")), Some(known.language));
+        assert_eq!(all.map(|language| LANGUAGES.iter().filter(|entry| entry.language == language).count()), [1; 6]);
+        for entry in &LANGUAGES {
+            assert_eq!(Language::from_name(entry.name), Ok(entry.language));
+            for ending in entry.endings {
+                assert_eq!(Language::of_name(&format!("a.b/c.{ending}")), Some(entry.language));
             }
         }
         assert!(Language::from_name("glsl").expect_err("not read").what.contains("lambda-v, wsl, spirv, spirv-assembly, wgsl, amber"));
@@ -430,20 +435,20 @@ mod tests {
         for (language, text) in TEXTS {
             let shown = |name: &str| Language::shown(name, text.as_bytes());
             assert_eq!(shown("-"), Ok(Some(language)), "{text}");
-            for known in &KNOWN {
-                let name = format!("a.{}", known.endings[0]);
+            for entry in &LANGUAGES {
+                let name = format!("a.{}", entry.endings[0]);
                 // A single word may begin any text.
                 if is_atom(text.as_bytes()) {
-                    assert_eq!(shown(&name), Ok(Some(known.language)), "{name}: {text}");
+                    assert_eq!(shown(&name), Ok(Some(entry.language)), "{name}: {text}");
                     continue;
                 }
                 match shown(&name) {
                     Ok(shown) => {
-                        assert!(shown == Some(language) && (known.language == language || language == Language::Words), "{name}: {text}")
+                        assert!(shown == Some(language) && (entry.language == language || language == Language::Words), "{name}: {text}")
                     }
                     Err(e) => {
                         assert!(
-                            known.language != language && e.text.contains(language.words()) && e.text.contains(known.words),
+                            entry.language != language && e.text.contains(language.words()) && e.text.contains(entry.words),
                             "{}",
                             e.text
                         );
@@ -451,8 +456,8 @@ mod tests {
                     }
                 }
                 // If only one language is accepted, the message names it.
-                let only = Program::only(&name, text.as_bytes(), known.language).map(|program| program.language);
-                match language == known.language {
+                let only = Program::only(&name, text.as_bytes(), entry.language).map(|program| program.language);
+                match language == entry.language {
                     true => assert_eq!(only, Ok(language)),
                     false => assert!(only.expect_err(text).text.ends_with(" is needed here"), "{name}: {text}"),
                 }

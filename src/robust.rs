@@ -34,8 +34,8 @@ pub fn parse(bytes: &[u8]) {
         Err(e) => assert!(e.span.start as usize <= text.len(), "{e:?} lies outside the text"),
         Ok(tree) => {
             let printed = tree.print();
-            let again = lv::parse(&printed).unwrap_or_else(|e| panic!("{printed} does not read back: {e:?}"));
-            assert!(tree.same(&again), "{printed} reads back to another tree");
+            let reparsed = lv::parse(&printed).unwrap_or_else(|e| panic!("{printed} does not read back: {e:?}"));
+            assert!(tree.same(&reparsed), "{printed} reads back to another tree");
             if let Err(e) = Program::resolve(&tree) {
                 assert!(e.span.start as usize <= text.len(), "{e:?} lies outside the text");
             }
@@ -49,10 +49,11 @@ pub fn assemble(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(words) = spirv::assemble(text, spirv::Options::default()) else { return };
     // `!` words can make anything, so the result need not be a module.
-    let Ok(again) = spirv::disassemble(&words) else { return };
-    let second = spirv::assemble(&again, spirv::Options::default()).unwrap_or_else(|e| panic!("{again}\ndoes not assemble: {e}"));
+    let Ok(disassembled) = spirv::disassemble(&words) else { return };
+    let reassembled =
+        spirv::assemble(&disassembled, spirv::Options::default()).unwrap_or_else(|e| panic!("{disassembled}\ndoes not assemble: {e}"));
     // The text does not contain a version, generator or schema other than the assembler's own.
-    assert_eq!(words.get(5..), second.get(5..), "{again}\nassembles to other words");
+    assert_eq!(words.get(5..), reassembled.get(5..), "{disassembled}\nassembles to other words");
 }
 
 /// SPIR-V words. The result is an error, or a module on which the relation and the machine agree.
@@ -107,23 +108,23 @@ pub fn amber(bytes: &[u8]) {
     // A script with a name that AmberScript does not permit, such as a single backslash, is
     // not printed.
     if let Ok(printed) = script.print() {
-        let mut again = amber::read(&printed).unwrap_or_else(|e| panic!("{printed}\ndoes not read back: {}", e[0]));
-        again.dialect = script.dialect;
-        assert!(again == script, "{printed}\nreads back to another script");
+        let mut reparsed = amber::read(&printed).unwrap_or_else(|e| panic!("{printed}\ndoes not read back: {}", e[0]));
+        reparsed.dialect = script.dialect;
+        assert!(reparsed == script, "{printed}\nreads back to another script");
     }
     if script.buffers.iter().map(amber::Buffer::size).sum::<u64>() <= MOST_BYTES {
-        let held = script.contents();
+        let contents = script.contents();
         for command in &script.commands {
             if let amber::Action::Expect(expect) = &command.action {
-                amber::judge(&script, expect, &held);
+                amber::judge(&script, expect, &contents);
             }
         }
-        play(&script, &held);
+        play(&script, &contents);
     }
 }
 
 /// Plays the first commands of a script on the interpreter.
-fn play(script: &amber::Script, held: &amber::Buffers) {
+fn play(script: &amber::Script, contents: &amber::Buffers) {
     const COMMANDS: usize = 64;
     const FUEL: u64 = 10_000;
     const SIDE: u32 = 256;
@@ -133,7 +134,7 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
     for command in playing::commands(script).take(COMMANDS) {
         if let amber::Action::Run(run) = &command.action
             && script[run.pipeline].kind == amber::PipelineKind::Graphics
-            && let Err(what) = playing::draw::drawing(script, held, run.pipeline, &run.what, ["main", "main"])
+            && let Err(what) = playing::draw::drawing(script, contents, run.pipeline, &run.what, ["main", "main"])
         {
             assert!(!what.what.is_empty(), "it says why nothing is drawn");
         }

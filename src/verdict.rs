@@ -57,13 +57,13 @@ pub mod code {
     const ORDER: [u8; 8] = [DISAGREE, FAILED, UNDEFINED, INVALID, UNSUPPORTED, LIMIT, UNCHECKED, DONE];
 
     /// The number of codes that are worse than this code. 0 for an unknown code.
-    pub(super) fn worse_ones(code: u8) -> usize {
+    pub(super) fn worse_code_count(code: u8) -> usize {
         ORDER.iter().position(|&c| c == code).unwrap_or(0)
     }
 
     /// The worse of two codes.
     pub fn worse(a: u8, b: u8) -> u8 {
-        if worse_ones(b) < worse_ones(a) { b } else { a }
+        if worse_code_count(b) < worse_code_count(a) { b } else { a }
     }
 }
 
@@ -135,7 +135,7 @@ impl<D> Verdict<D> {
             Verdict::Vacuous(_) => 1,
             _ => 0,
         };
-        (usize::MAX - code::worse_ones(self.code()), uncompared)
+        (usize::MAX - code::worse_code_count(self.code()), uncompared)
     }
 
     /// The worse of two verdicts on one program. The first if they are equally bad.

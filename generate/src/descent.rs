@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 /// The most nodes of changed items, in total. They take some seconds. Only items with thousands of
 /// nodes come near this number.
-const MOST_EFFORT: u64 = 1 << 24;
+const MAX_EFFORT: u64 = 1 << 24;
 
 /// Items that can be shrunk.
 pub(super) trait Shrinks: Clone {
@@ -31,9 +31,9 @@ pub(super) trait Shrinks: Clone {
     /// A hash that identifies the item.
     fn fingerprint(&self) -> u64;
 
-    /// The changes that remove at most `most` nodes, the greatest first. Each has an estimate of
+    /// The changes that remove at most `limit` nodes, the greatest first. Each has an estimate of
     /// the nodes that it removes.
-    fn changes(&self, keep: Self::Keep, most: u32) -> Vec<(u32, Self::Edit)>;
+    fn changes(&self, keep: Self::Keep, limit: u32) -> Vec<(u32, Self::Edit)>;
 
     /// The changed item. `None` if the change does not apply.
     fn changed(&self, edit: &Self::Edit) -> Option<Self>;
@@ -55,7 +55,7 @@ pub(super) struct Descent<T: Shrinks> {
     changes: Vec<(u32, T::Edit)>,
     next: usize,
     /// Whether `changes` are all changes, not only those up to some size.
-    all: bool,
+    has_all_changes: bool,
     /// The fingerprints of all proposals so far.
     seen: FxHashSet<u64>,
     /// The total nodes of all changed items so far, whether they were proposed or not.
@@ -66,7 +66,7 @@ impl<T: Shrinks> Descent<T> {
     /// A search that starts with `best`.
     pub(super) fn new(best: T, keep: T::Keep) -> Descent<T> {
         let (size, changes) = (best.size(), best.changes(keep, u32::MAX));
-        Descent { keep, best, size, proposed: None, changes, next: 0, all: true, seen: FxHashSet::default(), effort: 0 }
+        Descent { keep, best, size, proposed: None, changes, next: 0, has_all_changes: true, seen: FxHashSet::default(), effort: 0 }
     }
 
     /// The smallest item that is known to show the fault.
@@ -85,7 +85,7 @@ impl<T: Shrinks> Descent<T> {
         if let Some((best, size, removed)) = self.proposed.take() {
             (self.best, self.size) = (best, size);
             // Much greater cuts failed before this cut. They are tried again at the end.
-            self.look(removed.saturating_mul(2).max(4));
+            self.restart(removed.saturating_mul(2).max(4));
         }
         self.propose()
     }
@@ -98,12 +98,12 @@ impl<T: Shrinks> Descent<T> {
 
     /// The smallest item found that `fails`, with fewer than `questions` calls of it.
     pub(super) fn minimal(mut self, fails: &mut dyn FnMut(&T) -> bool, questions: u32) -> T {
-        let mut more = self.simplify();
+        let mut has_proposal = self.simplify();
         for _ in 1..questions {
-            if !more {
+            if !has_proposal {
                 break;
             }
-            more = if fails(self.shown()) { self.simplify() } else { self.complicate() };
+            has_proposal = if fails(self.shown()) { self.simplify() } else { self.complicate() };
         }
         self.best
     }
@@ -111,7 +111,7 @@ impl<T: Shrinks> Descent<T> {
     fn propose(&mut self) -> bool {
         loop {
             while self.next < self.changes.len() {
-                if self.effort > MOST_EFFORT {
+                if self.effort > MAX_EFFORT {
                     return false;
                 }
                 self.effort += u64::from(T::nodes(self.size));
@@ -126,17 +126,17 @@ impl<T: Shrinks> Descent<T> {
                 self.proposed = Some((changed, size, removed));
                 return true;
             }
-            if self.all {
+            if self.has_all_changes {
                 return false;
             }
-            self.look(u32::MAX);
+            self.restart(u32::MAX);
         }
     }
 
-    /// Starts again with the changes that remove at most `most` nodes.
-    fn look(&mut self, most: u32) {
-        self.changes = self.best.changes(self.keep, most);
+    /// Starts again with the changes that remove at most `limit` nodes.
+    fn restart(&mut self, limit: u32) {
+        self.changes = self.best.changes(self.keep, limit);
         self.next = 0;
-        self.all = most == u32::MAX;
+        self.has_all_changes = limit == u32::MAX;
     }
 }

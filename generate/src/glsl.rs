@@ -78,7 +78,7 @@ struct Function {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Handles {
     None,
-    Apart,
+    Separate,
     Combined,
 }
 
@@ -92,15 +92,23 @@ struct Writer {
     /// The expression that the current function can sample. `None` if there is none.
     sampled: Option<&'static str>,
     /// The number of statements that may still be written.
-    left: u32,
+    statements_left: u32,
 }
 
 /// The shader of a seed, and its stage.
 pub fn shader(seed: u64) -> (Stage, String) {
     let mut random = Random::new(seed ^ 0x676c_736c);
     let stage = random.pick(&[Stage::Compute, Stage::Compute, Stage::Fragment, Stage::Fragment, Stage::Vertex]);
-    let mut writer =
-        Writer { random, out: String::new(), indent: 0, scope: Vec::new(), functions: Vec::new(), names: 0, sampled: None, left: 0 };
+    let mut writer = Writer {
+        random,
+        out: String::new(),
+        indent: 0,
+        scope: Vec::new(),
+        functions: Vec::new(),
+        names: 0,
+        sampled: None,
+        statements_left: 0,
+    };
     writer.shader(stage);
     (stage, writer.out)
 }
@@ -110,9 +118,9 @@ impl Writer {
         let _ = writeln!(self.out, "{:indent$}{}", "", text.as_ref(), indent = 4 * self.indent);
     }
 
-    fn name(&mut self, of: &str) -> String {
+    fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
-        format!("{of}{}", self.names)
+        format!("{prefix}{}", self.names)
     }
 
     fn type_(&mut self) -> Type {
@@ -190,21 +198,21 @@ impl Writer {
         }
         let name = self.name("f");
         let mut texts = Vec::new();
-        let mut begins = Vec::new();
-        for (how, type_) in &parameters {
+        let mut out_parameters = Vec::new();
+        for (qualifier, type_) in &parameters {
             let parameter = self.name("p");
-            texts.push(format!("{how} {} {parameter}", type_.name()));
-            if *how == "out" {
-                begins.push((parameter.clone(), *type_));
+            texts.push(format!("{qualifier} {} {parameter}", type_.name()));
+            if *qualifier == "out" {
+                out_parameters.push((parameter.clone(), *type_));
             } else {
-                self.declare(parameter, *type_, !how.starts_with("const"));
+                self.declare(parameter, *type_, !qualifier.starts_with("const"));
             }
         }
         self.sampled = match handles {
             Handles::None => None,
-            Handles::Apart => {
+            Handles::Separate => {
                 texts.push("texture2D t, sampler s".into());
-                Some(APART)
+                Some(SEPARATE_SAMPLERS)
             }
             Handles::Combined => {
                 texts.push("sampler2D c".into());
@@ -213,12 +221,12 @@ impl Writer {
         };
         self.line(format!("{} {name}({}) {{", result.name(), texts.join(", ")));
         self.indent += 1;
-        for (parameter, type_) in begins {
+        for (parameter, type_) in out_parameters {
             let value = self.expr(type_, 2);
             self.line(format!("{parameter} = {value};"));
             self.declare(parameter, type_, true);
         }
-        self.left = self.random.between(2, 8);
+        self.statements_left = self.random.between(2, 8);
         self.statements(2, Some(result), false);
         let value = self.expr(result, 3);
         self.line(format!("return {value};"));
@@ -232,7 +240,7 @@ impl Writer {
     fn handles(&mut self) -> Handles {
         match self.random.below(20) {
             0 => Handles::Combined,
-            1..=9 => Handles::Apart,
+            1..=9 => Handles::Separate,
             _ => Handles::None,
         }
     }
@@ -240,7 +248,7 @@ impl Writer {
     fn main(&mut self, stage: Stage) {
         self.line("void main() {");
         self.indent += 1;
-        self.sampled = Some(BOTH);
+        self.sampled = Some(COMBINED_SAMPLER);
         match stage {
             Stage::Compute => {
                 self.line("uint id = gl_GlobalInvocationID.x, local = gl_LocalInvocationIndex;");
@@ -263,7 +271,7 @@ impl Writer {
             self.line("gl_PointSize = 1.0;");
         }
         for _ in 0..self.random.between(1, 3) {
-            self.left = self.random.between(3, 10);
+            self.statements_left = self.random.between(3, 10);
             // Barriers stand only where all invocations get.
             self.statements(3, None, stage == Stage::Fragment);
             if stage == Stage::Compute {
@@ -278,8 +286,8 @@ impl Writer {
         }
         match stage {
             Stage::Compute => {
-                let (counted, shown, texel) = (self.expr(Type(Uint, 1), 2), self.expr(Type(Uint, 1), 3), self.expr(Type(Uint, 4), 2));
-                self.line(format!("atomicAdd(result.sum, {counted});"));
+                let (increment, shown, texel) = (self.expr(Type(Uint, 1), 2), self.expr(Type(Uint, 1), 3), self.expr(Type(Uint, 4), 2));
+                self.line(format!("atomicAdd(result.sum, {increment});"));
                 self.line(format!("imageStore(image, ivec2(id, 0), {texel});"));
                 self.line(format!("if (id < uint(result.shown.length())) result.shown[id] = {shown};"));
             }
@@ -293,16 +301,16 @@ impl Writer {
         self.line("}");
     }
 
-    /// Writes statements. `result` is the return type in functions. `ends` says whether the entry
-    /// point may return here.
-    fn statements(&mut self, depth: u32, result: Option<Type>, ends: bool) {
+    /// Writes statements. `result` is the return type in functions. `may_return` says whether the
+    /// entry point may return here.
+    fn statements(&mut self, depth: u32, result: Option<Type>, may_return: bool) {
         let outer = self.scope.len();
         for _ in 0..self.random.between(1, 4) {
-            if self.left == 0 {
+            if self.statements_left == 0 {
                 break;
             }
-            self.left -= 1;
-            self.statement(depth, result, ends);
+            self.statements_left -= 1;
+            self.statement(depth, result, may_return);
         }
         // Declarations of the outermost block stay in scope.
         if self.indent > 1 {
@@ -310,10 +318,10 @@ impl Writer {
         }
     }
 
-    fn block(&mut self, head: &str, depth: u32, result: Option<Type>, ends: bool, last: &str) {
+    fn block(&mut self, head: &str, depth: u32, result: Option<Type>, may_return: bool, last: &str) {
         self.line(format!("{head} {{"));
         self.indent += 1;
-        self.statements(depth - 1, result, ends);
+        self.statements(depth - 1, result, may_return);
         if !last.is_empty() {
             self.line(last);
         }
@@ -325,7 +333,7 @@ impl Writer {
         self.expr(Type(Bool, 1), 2)
     }
 
-    fn statement(&mut self, depth: u32, result: Option<Type>, ends: bool) {
+    fn statement(&mut self, depth: u32, result: Option<Type>, may_return: bool) {
         let nested = if depth == 0 { 0 } else { 2 };
         match self.random.weighted(&[4, 5, 2 * nested, nested, nested, nested, 2, 1, 1]) {
             0 => {
@@ -339,12 +347,12 @@ impl Writer {
                 let condition = self.condition();
                 let last = match (result, self.random.below(5)) {
                     (Some(type_), 0) => format!("return {};", self.expr(type_, 2)),
-                    (None, 0) if ends => self.random.pick(&["discard;", "return;"]).into(),
+                    (None, 0) if may_return => self.random.pick(&["discard;", "return;"]).into(),
                     _ => String::new(),
                 };
-                self.block(&format!("if ({condition})"), depth, result, ends, &last);
+                self.block(&format!("if ({condition})"), depth, result, may_return, &last);
                 if self.random.percent(40) {
-                    self.block("else", depth, result, ends, "");
+                    self.block("else", depth, result, may_return, "");
                 }
             }
             3 => {
@@ -354,7 +362,7 @@ impl Writer {
                 let jump = self.random.pick(&["break", "continue"]);
                 let last = if self.random.percent(50) { format!("if ({condition}) {jump};") } else { String::new() };
                 let head = format!("for (int {name} = 0; {name} < {turns}; {name}++)");
-                self.block(&head, depth, result, ends, &last);
+                self.block(&head, depth, result, may_return, &last);
                 self.scope.retain(|place| place.text != name);
             }
             4 => {
@@ -363,9 +371,9 @@ impl Writer {
                 let condition = self.condition();
                 let last = format!("if (++{name} > {turns}u || {condition}) break;");
                 if self.random.percent(50) {
-                    self.block("while (true)", depth, result, ends, &last);
+                    self.block("while (true)", depth, result, may_return, &last);
                 } else {
-                    self.block("do", depth, result, ends, &last);
+                    self.block("do", depth, result, may_return, &last);
                     self.line("while (true);");
                 }
             }
@@ -375,7 +383,7 @@ impl Writer {
                 self.indent += 1;
                 for case in ["case 0:", "case 1:", "case 3:", "default:"] {
                     let last = if self.random.percent(70) { "break;" } else { "" };
-                    self.block(case, depth, result, ends, last);
+                    self.block(case, depth, result, may_return, last);
                 }
                 self.indent -= 1;
                 self.line("}");
@@ -408,8 +416,8 @@ impl Writer {
     /// An index of an array of four elements. It depends only on values that never change, since
     /// its text may be used twice.
     fn index(&mut self) -> String {
-        let fixed: Vec<&Place> = self.scope.iter().filter(|p| !p.writable && p.type_ == Type(Int, 1)).collect();
-        let place = fixed[self.random.below(fixed.len() as u32) as usize].text.clone();
+        let constant_places: Vec<&Place> = self.scope.iter().filter(|p| !p.writable && p.type_ == Type(Int, 1)).collect();
+        let place = constant_places[self.random.below(constant_places.len() as u32) as usize].text.clone();
         match self.random.below(3) {
             0 => self.random.below(4).to_string(),
             _ => format!("({place} & 3)"),
@@ -445,19 +453,19 @@ impl Writer {
 
     fn leaf(&mut self, type_: Type) -> String {
         let Type(scalar, lanes) = type_;
-        let alike: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && p.type_.1 >= lanes).collect();
-        if alike.is_empty() || self.random.percent(20) {
+        let candidates: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && p.type_.1 >= lanes).collect();
+        if candidates.is_empty() || self.random.percent(20) {
             return self.literal(type_);
         }
-        let place = alike[self.random.below(alike.len() as u32) as usize].clone();
+        let place = candidates[self.random.below(candidates.len() as u32) as usize].clone();
         match place.type_.1 == lanes {
             true => place.text,
             false => format!("{}.{}", place.text, self.swizzle(place.type_.1, lanes)),
         }
     }
 
-    fn swizzle(&mut self, of: u32, lanes: u32) -> String {
-        (0..lanes).map(|_| ["x", "y", "z", "w"][self.random.below(of) as usize]).collect()
+    fn swizzle(&mut self, source_lanes: u32, lanes: u32) -> String {
+        (0..lanes).map(|_| ["x", "y", "z", "w"][self.random.below(source_lanes) as usize]).collect()
     }
 
     fn expr(&mut self, type_: Type, fuel: u32) -> String {
@@ -485,13 +493,13 @@ impl Writer {
                 format!("{}({a}, {b})", type_.name())
             }
             4 => {
-                let (test, yes, no) = (self.expr(Type(Bool, 1), fuel), self.expr(type_, fuel), self.expr(type_, fuel));
-                format!("({test} ? {yes} : {no})")
+                let (test, then_value, else_value) = (self.expr(Type(Bool, 1), fuel), self.expr(type_, fuel), self.expr(type_, fuel));
+                format!("({test} ? {then_value} : {else_value})")
             }
             5 => self.conversion(type_, fuel),
             6 if lanes < 4 => {
-                let of = self.random.between(lanes.max(2), 4);
-                let (value, swizzle) = (self.expr(Type(scalar, of), fuel), self.swizzle(of, lanes));
+                let source_lanes = self.random.between(lanes.max(2), 4);
+                let (value, swizzle) = (self.expr(Type(scalar, source_lanes), fuel), self.swizzle(source_lanes, lanes));
                 format!("({value}).{swizzle}")
             }
             7 if type_ == Type(Float, 4) && self.sampled.is_some() => {
@@ -510,12 +518,12 @@ impl Writer {
         if scalar == Bool {
             // Floats are compared rarely, because for some of them devices may have
             // different values.
-            let of = Type(self.random.pick(&[Int, Int, Uint, Uint, Bool, Float]), lanes);
-            if of.0 == Float && !self.random.percent(30) {
+            let operand_type = Type(self.random.pick(&[Int, Int, Uint, Uint, Bool, Float]), lanes);
+            if operand_type.0 == Float && !self.random.percent(30) {
                 return self.leaf(type_);
             }
-            let (a, b) = (self.expr(of, fuel), self.expr(of, fuel));
-            return match (of.0, lanes) {
+            let (a, b) = (self.expr(operand_type, fuel), self.expr(operand_type, fuel));
+            return match (operand_type.0, lanes) {
                 (Bool, 1) => format!("({a} {} {b})", self.random.pick(&["&&", "||", "^^", "=="])),
                 (Bool, _) => format!("{}({a}, {b})", self.random.pick(&["equal", "notEqual"])),
                 (_, 1) => format!("({a} {} {b})", self.random.pick(&["<", "<=", ">", ">=", "==", "!="])),
@@ -554,14 +562,14 @@ impl Writer {
 
     /// A call of a function that was written earlier.
     fn call(&mut self, type_: Type, fuel: u32) -> String {
-        let all: Vec<usize> = (0..self.functions.len()).filter(|&at| self.functions[at].result == type_).collect();
-        let Some(&at) = all.get(self.random.below(all.len() as u32) as usize) else { return self.leaf(type_) };
+        let callees: Vec<usize> = (0..self.functions.len()).filter(|&at| self.functions[at].result == type_).collect();
+        let Some(&at) = callees.get(self.random.below(callees.len() as u32) as usize) else { return self.leaf(type_) };
         let Function { name, parameters, handles, .. } = self.functions[at].clone();
         let mut arguments = Vec::new();
-        for (how, type_) in parameters {
-            arguments.push(match how.ends_with("in") {
+        for (qualifier, type_) in parameters {
+            arguments.push(match qualifier.ends_with("in") {
                 true => self.expr(type_, fuel.min(1)),
-                false => match self.written(type_) {
+                false => match self.writable_place(type_) {
                     Some(place) => place,
                     None => return self.leaf(self.functions[at].result),
                 },
@@ -569,21 +577,21 @@ impl Writer {
         }
         match (handles, self.sampled) {
             (Handles::None, _) => {}
-            (Handles::Apart, Some(BOTH)) => arguments.push("picture, samples".into()),
-            (Handles::Apart, Some(APART)) => arguments.push("t, s".into()),
-            (Handles::Combined, Some(whole)) if whole != APART => arguments.push(whole.into()),
+            (Handles::Separate, Some(COMBINED_SAMPLER)) => arguments.push("picture, samples".into()),
+            (Handles::Separate, Some(SEPARATE_SAMPLERS)) => arguments.push("t, s".into()),
+            (Handles::Combined, Some(whole)) if whole != SEPARATE_SAMPLERS => arguments.push(whole.into()),
             _ => return self.leaf(type_),
         }
         format!("{name}({})", arguments.join(", "))
     }
 
     /// A writable place of that type. `None` if there is none.
-    fn written(&mut self, type_: Type) -> Option<String> {
+    fn writable_place(&mut self, type_: Type) -> Option<String> {
         let places: Vec<&Place> = self.scope.iter().filter(|place| place.writable && place.type_ == type_).collect();
         places.get(self.random.below(places.len() as u32) as usize).map(|place| place.text.clone())
     }
 }
 
 /// The expression to sample in main, and in a function that takes a texture and a sampler.
-const BOTH: &str = "both";
-const APART: &str = "sampler2D(t, s)";
+const COMBINED_SAMPLER: &str = "both";
+const SEPARATE_SAMPLERS: &str = "sampler2D(t, s)";

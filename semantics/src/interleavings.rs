@@ -131,7 +131,7 @@ struct Event {
 
 /// A sleeping invocation: its next step leads to nothing new.
 #[derive(Clone, Copy)]
-struct Asleep {
+struct SleepingStep {
     /// The footprint of this step.
     footprint: Footprint,
     /// Whether it stops the run.
@@ -141,7 +141,7 @@ struct Asleep {
 struct Level {
     /// The invocations to try here.
     backtrack: BTreeSet<usize>,
-    sleep: BTreeMap<usize, Asleep>,
+    sleep: BTreeMap<usize, SleepingStep>,
     chosen: usize,
     footprint: Footprint,
     /// Whether the chosen step stops the run.
@@ -153,32 +153,32 @@ struct Search {
     events: Vec<Event>,
     /// By invocation, the clock of what happens before its next step.
     clocks: Vec<Vec<u32>>,
-    done: Exploration,
+    progress: Exploration,
     budget: Budget,
 }
 
 /// Runs one execution of each class, from states that `start` makes. Passes each final state to
 /// `visit`, with the schedule that replays it.
 pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, Steps) -> ControlFlow<()>) -> Exploration {
-    let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), done: Exploration::default(), budget };
+    let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), progress: Exploration::default(), budget };
     loop {
         let mut state = start();
         match search.run(&mut state) {
-            None => return search.done,
-            Some(false) => search.done.blocked += 1,
+            None => return search.progress,
+            Some(false) => search.progress.blocked += 1,
             Some(true) => {
-                search.done.executions += 1;
+                search.progress.executions += 1;
                 if visit(&state, search.schedule()).is_break() {
-                    return search.done;
+                    return search.progress;
                 }
             }
         }
         if !search.next() {
-            search.done.complete = true;
-            return search.done;
+            search.progress.complete = true;
+            return search.progress;
         }
-        if search.done.executions + search.done.blocked >= budget.executions {
-            return search.done;
+        if search.progress.executions + search.progress.blocked >= budget.executions {
+            return search.progress;
         }
     }
 }
@@ -213,12 +213,12 @@ impl Search {
                 return Some(true);
             }
             if depth == self.levels.len() {
-                let sleep: BTreeMap<usize, Asleep> = self.levels.last().map_or(BTreeMap::new(), |above| {
-                    let awake = |asleep: &Asleep| asleep.footprint.dependent(&above.footprint);
-                    above.sleep.iter().filter(|(_, asleep)| !awake(asleep)).map(|(i, asleep)| (*i, *asleep)).collect()
+                let sleep: BTreeMap<usize, SleepingStep> = self.levels.last().map_or(BTreeMap::new(), |previous| {
+                    let wakes = |sleeping: &SleepingStep| sleeping.footprint.dependent(&previous.footprint);
+                    previous.sleep.iter().filter(|(_, sleeping)| !wakes(sleeping)).map(|(i, sleeping)| (*i, *sleeping)).collect()
                 });
-                for (&i, asleep) in sleep.iter().filter(|(_, asleep)| asleep.stops) {
-                    self.races(i, &asleep.footprint);
+                for (&i, sleeping) in sleep.iter().filter(|(_, sleeping)| sleeping.stops) {
+                    self.races(i, &sleeping.footprint);
                 }
                 let Some((&chosen, &footprint)) = ready.iter().find(|(i, _)| !sleep.contains_key(i)) else { return Some(false) };
                 self.levels.push(Level { backtrack: BTreeSet::from([chosen]), sleep, chosen, footprint, stops: false });
@@ -227,10 +227,10 @@ impl Search {
             // A choice that was made by its number alone has its footprint set here.
             let Some(&footprint) = ready.get(&chosen) else { return Some(false) };
             self.levels[depth].footprint = footprint;
-            if self.done.steps >= self.budget.steps {
+            if self.progress.steps >= self.budget.steps {
                 return None;
             }
-            self.done.steps += 1;
+            self.progress.steps += 1;
             if depth + 1 == self.levels.len() {
                 self.races(chosen, &footprint);
             }
@@ -302,14 +302,14 @@ impl Search {
         // invocations that could begin them.
         let mut seen = BTreeSet::new();
         let mut initials = BTreeSet::new();
-        let mut rest: Vec<&Event> = Vec::new();
+        let mut independent: Vec<&Event> = Vec::new();
         for other in events[i + 1..].iter().filter(|other| !happens(event, &other.clock)) {
-            if seen.insert(other.invocation) && !rest.iter().any(|earlier| happens(earlier, &other.clock)) {
+            if seen.insert(other.invocation) && !independent.iter().any(|earlier| happens(earlier, &other.clock)) {
                 initials.insert(other.invocation);
             }
-            rest.push(other);
+            independent.push(other);
         }
-        if !seen.contains(&invocation) && !rest.iter().any(|earlier| happens(earlier, clock)) {
+        if !seen.contains(&invocation) && !independent.iter().any(|earlier| happens(earlier, clock)) {
             initials.insert(invocation);
         }
         let level = &mut self.levels[i];
@@ -322,7 +322,7 @@ impl Search {
     /// Makes the deepest remaining choice. False if there is none.
     fn next(&mut self) -> bool {
         while let Some(level) = self.levels.last_mut() {
-            level.sleep.insert(level.chosen, Asleep { footprint: level.footprint, stops: level.stops });
+            level.sleep.insert(level.chosen, SleepingStep { footprint: level.footprint, stops: level.stops });
             level.stops = false;
             if let Some(&next) = level.backtrack.iter().find(|i| !level.sleep.contains_key(i)) {
                 level.chosen = next;

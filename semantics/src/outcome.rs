@@ -70,15 +70,15 @@ impl TimeLimit {
     }
 
     /// The exceeded limit, if there is a limit and it has passed.
-    pub fn passed(this: Option<TimeLimit>) -> Option<Limit> {
-        let limit = this.filter(|limit| Instant::now() >= limit.until)?;
+    pub fn passed(time_limit: Option<TimeLimit>) -> Option<Limit> {
+        let limit = time_limit.filter(|limit| Instant::now() >= limit.until)?;
         Some(Limit { what: "milliseconds", bound: limit.milliseconds })
     }
 
     /// Like `passed`, but checks the clock only if the count of steps crosses a multiple of `EVERY`
     /// between `from` and `to`.
-    pub(crate) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
-        TimeLimit::passed(this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY))
+    pub(crate) fn passed_between(time_limit: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
+        TimeLimit::passed(time_limit.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY))
     }
 }
 

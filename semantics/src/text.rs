@@ -24,10 +24,10 @@ pub struct Symbols {
     /// of each.
     text: String,
     ends: Vec<u32>,
-    /// `index` has the last symbol with each hash. `before` has, by symbol, the previous symbol
+    /// `index` has the last symbol with each hash. `previous` has, by symbol, the previous symbol
     /// with the same hash.
     index: FxHashMap<u64, Symbol>,
-    before: Vec<Option<Symbol>>,
+    previous: Vec<Option<Symbol>>,
 }
 
 impl Symbols {
@@ -42,12 +42,12 @@ impl Symbols {
             if self.name(s) == name {
                 return s;
             }
-            next = self.before[s.0 as usize];
+            next = self.previous[s.0 as usize];
         }
         let s = Symbol(self.ends.len() as u32);
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
-        self.before.push(last);
+        self.previous.push(last);
         self.index.insert(hash, s);
         s
     }
@@ -55,7 +55,7 @@ impl Symbols {
     /// The text of the identifier.
     pub fn name(&self, s: Symbol) -> &str {
         let at = s.0 as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = at.checked_sub(1).map_or(0, |previous| self.ends[previous]);
         &self.text[start as usize..self.ends[at] as usize]
     }
 

@@ -119,7 +119,7 @@ pub fn got_target(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Dot(..) = sides[0].form else { return None };
     let got = Expr { form: Form::Coerce(Coercion::AbstractToRight, Box::new(sides[0].clone())), ..sides[0].clone() };
     let next = execution::expression::e_dot_getter(cx, &got)?;
-    next.by(Rule::WslEDotGetter, got.at).inside(Rule::WslEAssignLeftReduce, 0)
+    next.set_rule(Rule::WslEDotGetter, got.at).inside(Rule::WslEAssignLeftReduce, 0)
 }
 
 /// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)` alone, so that its value is the value of e.

@@ -196,18 +196,18 @@ impl Contents {
     /// values loses some bytes, its other bytes become doubtful.
     pub fn mark(&mut self, range: Range<usize>, known: Known) {
         let first = self.choice(range.start).map_or(range.start, |(start, _)| start);
-        let lost: Vec<usize> =
+        let overlapping: Vec<usize> =
             if range.is_empty() { Vec::new() } else { self.choices.range(first..range.end).map(|(&at, _)| at).collect() };
-        for at in lost {
+        for at in overlapping {
             let Some(choice) = self.choices.remove(&at) else { continue };
-            for one in self.known.iter_mut().take(at + choice.size).skip(at) {
-                *one = Known::Doubtful;
+            for certainty in self.known.iter_mut().take(at + choice.size).skip(at) {
+                *certainty = Known::Doubtful;
             }
         }
         let reached = range.start.saturating_sub(3)..if range.is_empty() { 0 } else { range.end };
         if !self.sets.is_empty() && reached.start < reached.end {
-            let lost: Vec<usize> = self.sets.range(reached).map(|(&at, _)| at).collect();
-            for at in lost {
+            let overlapping: Vec<usize> = self.sets.range(reached).map(|(&at, _)| at).collect();
+            for at in overlapping {
                 self.sets.remove(&at);
             }
         }
@@ -217,8 +217,8 @@ impl Contents {
             }
             self.known = vec![Known::Decided; self.bytes.len()];
         }
-        for one in self.known.iter_mut().take(range.end).skip(range.start) {
-            *one = known;
+        for certainty in self.known.iter_mut().take(range.end).skip(range.start) {
+            *certainty = known;
         }
     }
 
@@ -226,8 +226,8 @@ impl Contents {
     pub fn write(&mut self, lane: &Lane) -> Result<(), OutOfBounds> {
         let (start, size) = (lane.offset as usize, lane.scalar.size() as usize);
         let whole = self.bytes.len() as u64;
-        let out = OutOfBounds { offset: lane.offset, size: size as u64, whole };
-        let bytes = self.bytes.get_mut(start..).filter(|b| b.len() >= size).ok_or(out)?;
+        let error = OutOfBounds { offset: lane.offset, size: size as u64, whole };
+        let bytes = self.bytes.get_mut(start..).filter(|b| b.len() >= size).ok_or(error)?;
         lane.scalar.store(lane.bits, bytes);
         self.mark(start..start + size, Known::Decided);
         Ok(())
@@ -280,8 +280,8 @@ impl Script {
             let mut contents = Contents::of(b.bytes());
             // Levels that DATA does not cover are undefined.
             if let (Initial::Data(values), true) = (&b.initial, b.levels > 1) {
-                let given = values.len() as u64 / b.layout.scalars.max(1) * b.stride;
-                contents.mark(given as usize..contents.bytes.len(), Known::Undefined);
+                let data_bytes = values.len() as u64 / b.layout.scalars.max(1) * b.stride;
+                contents.mark(data_bytes as usize..contents.bytes.len(), Known::Undefined);
             }
             contents
         };
@@ -328,29 +328,29 @@ impl Buffer {
 /// added as doubles and then rounded.
 struct Sum {
     scalar: Scalar,
-    at: Value,
-    by: Value,
+    current: Value,
+    step: Value,
 }
 
 impl Sum {
-    fn new(scalar: Scalar, from: &Number, by: &Number) -> Sum {
+    fn new(scalar: Scalar, from: &Number, step: &Number) -> Sum {
         let value = |n: &Number| match scalar.class() {
             Class::Float => Value::Float(n.as_f64()),
             _ => Value::Integer(n.integer().unwrap_or(0)),
         };
-        Sum { scalar, at: value(from), by: value(by) }
+        Sum { scalar, current: value(from), step: value(step) }
     }
 
     fn next(&mut self) -> u64 {
-        match (&mut self.at, self.by) {
-            (Value::Integer(at), Value::Integer(by)) => {
+        match (&mut self.current, self.step) {
+            (Value::Integer(at), Value::Integer(step)) => {
                 let bits = self.scalar.bits_of_integer(*at).unwrap_or(0);
-                *at += by;
+                *at += step;
                 bits
             }
-            (Value::Float(at), by) => {
+            (Value::Float(at), step) => {
                 let value = *at;
-                *at += by.as_f64();
+                *at += step.as_f64();
                 match self.scalar.size() {
                     2 => f16_bits(value).into(),
                     4 => (value as f32).to_bits().into(),
@@ -396,50 +396,50 @@ mod tests {
 
     #[test]
     fn a_scalar_of_two_values_is_kept_until_it_is_written_over() {
-        let mut held = Contents::of(vec![0; 4]);
-        held.choose(1, 1, half());
-        assert_eq!((&held.bytes[..], held.known_at(1), held.known_at(2)), (&[0, 128, 0, 0][..], Known::OneOf, Known::Decided));
-        let values = |held: &Contents| held.values(1, 1).map(|choice| choice.map(|c| c.all().collect::<Vec<_>>()));
-        assert_eq!(values(&held), Ok(Some(vec![128, 127])));
-        assert_eq!(held.values(0, 1), Ok(None));
+        let mut contents = Contents::of(vec![0; 4]);
+        contents.choose(1, 1, half());
+        assert_eq!((&contents.bytes[..], contents.known_at(1), contents.known_at(2)), (&[0, 128, 0, 0][..], Known::OneOf, Known::Decided));
+        let values = |contents: &Contents| contents.values(1, 1).map(|choice| choice.map(|c| c.all().collect::<Vec<_>>()));
+        assert_eq!(values(&contents), Ok(Some(vec![128, 127])));
+        assert_eq!(contents.values(0, 1), Ok(None));
         // As a part of a larger scalar, its values are unknown.
-        assert_eq!(held.values(0, 4), Err((1, Known::OneOf)));
+        assert_eq!(contents.values(0, 4), Err((1, Known::OneOf)));
         let mut copy = Contents::of(vec![9; 4]);
-        copy.take(1..3, &held);
-        assert_eq!((copy.bytes.as_slice(), values(&copy)), (&[9, 128, 0, 9][..], values(&held)));
-        held.mark(0..4, Known::Decided);
-        assert_eq!((held.choice(1), held.open(0, 4)), (None, None));
+        copy.take(1..3, &contents);
+        assert_eq!((copy.bytes.as_slice(), values(&copy)), (&[9, 128, 0, 9][..], values(&contents)));
+        contents.mark(0..4, Known::Decided);
+        assert_eq!((contents.choice(1), contents.open(0, 4)), (None, None));
     }
 
     #[test]
     fn a_float_of_a_set_is_doubtful_and_loses_it_by_a_byte() {
         let set = Set::point(1.0).union(Set::point(2.0));
-        let mut held = Contents::of(vec![0; 12]);
-        held.bound(4, set);
-        held.bound(10, set);
-        assert_eq!([3, 4, 7, 8, 10].map(|at| held.set(at)), [None, Some((4, set)), Some((4, set)), None, None]);
-        assert_eq!((held.known_at(4), held.known_at(3)), (Known::Doubtful, Known::Decided));
+        let mut contents = Contents::of(vec![0; 12]);
+        contents.bound(4, set);
+        contents.bound(10, set);
+        assert_eq!([3, 4, 7, 8, 10].map(|at| contents.set(at)), [None, Some((4, set)), Some((4, set)), None, None]);
+        assert_eq!((contents.known_at(4), contents.known_at(3)), (Known::Doubtful, Known::Decided));
         let mut copy = Contents::of(vec![0; 12]);
-        copy.take(4..8, &held);
+        copy.take(4..8, &contents);
         assert_eq!(copy.set(5), Some((4, set)));
-        copy.take(5..12, &held);
+        copy.take(5..12, &contents);
         assert_eq!((copy.set(5), copy.known_at(5)), (None, Known::Doubtful));
-        held.mark(7..8, Known::Decided);
-        assert_eq!((held.set(4), held.known_at(4), held.known_at(7)), (None, Known::Doubtful, Known::Decided));
+        contents.mark(7..8, Known::Decided);
+        assert_eq!((contents.set(4), contents.known_at(4), contents.known_at(7)), (None, Known::Doubtful, Known::Decided));
         // A set of one member decides the float. The zeros of both signs are two members.
-        held.bound(4, Set::point(1.5));
-        assert_eq!((held.set(4), held.open(4, 4), &held.bytes[4..8]), (None, None, &1.5f32.to_le_bytes()[..]));
-        held.bound(4, Set::ZERO);
-        assert_eq!((held.set(4), held.known_at(4)), (Some((4, Set::ZERO)), Known::Doubtful));
+        contents.bound(4, Set::point(1.5));
+        assert_eq!((contents.set(4), contents.open(4, 4), &contents.bytes[4..8]), (None, None, &1.5f32.to_le_bytes()[..]));
+        contents.bound(4, Set::ZERO);
+        assert_eq!((contents.set(4), contents.known_at(4)), (Some((4, Set::ZERO)), Known::Doubtful));
     }
 
     #[test]
     fn half_a_scalar_is_doubtful() {
-        let mut held = Contents::of(vec![0; 4]);
-        held.choose(0, 2, pack(Numeric::Unorm, 16, 0.3f32.to_bits()));
-        held.mark(1..2, Known::Decided);
-        assert_eq!((held.known_at(0), held.known_at(1), held.choice(0)), (Known::Doubtful, Known::Decided, None));
-        held.choose(3, 2, half());
-        assert_eq!(held.choice(3), None, "it does not lie inside");
+        let mut contents = Contents::of(vec![0; 4]);
+        contents.choose(0, 2, pack(Numeric::Unorm, 16, 0.3f32.to_bits()));
+        contents.mark(1..2, Known::Decided);
+        assert_eq!((contents.known_at(0), contents.known_at(1), contents.choice(0)), (Known::Doubtful, Known::Decided, None));
+        contents.choose(3, 2, half());
+        assert_eq!(contents.choice(3), None, "it does not lie inside");
     }
 }

@@ -43,7 +43,13 @@ pub(super) struct FileContents {
 /// is the format of an item, if it has one.
 ///
 /// The error is a sentence.
-pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, texel: Option<Format>) -> Result<FileContents, String> {
+pub(super) fn file_contents(
+    kind: FileKind,
+    bytes: &[u8],
+    layout: &Layout,
+    stride: u64,
+    texel: Option<Format>,
+) -> Result<FileContents, String> {
     match kind {
         FileKind::Text => {
             let text = std::str::from_utf8(bytes).map_err(|e| format!("it is no UTF-8 text (at byte {})", e.valid_up_to()))?;
@@ -89,12 +95,12 @@ fn scalars(bytes: &[u8], layout: &Layout, stride: u64) -> Result<Vec<u64>, Strin
     }
     let slots: Vec<Slot> = (0..layout.scalars).map_while(|index| layout.slot(index)).collect();
     // The members of a structure may have any order.
-    let mut taken: Vec<[usize; 2]> =
+    let mut occupied: Vec<[usize; 2]> =
         slots.iter().map(|slot| [slot.offset, slot.offset + slot.scalar.size() as u64].map(|at| at as usize)).collect();
-    taken.sort_unstable();
-    taken.push([stride as usize; 2]);
+    occupied.sort_unstable();
+    occupied.push([stride as usize; 2]);
     let (mut end, mut gaps) = (0, Vec::new());
-    for [start, after] in taken {
+    for [start, after] in occupied {
         if start > end {
             gaps.push(end..start);
         }

@@ -358,10 +358,10 @@ impl Format {
 
     /// The bits of a component of a texel.
     pub fn bits_of(self, field: Field, texel: &[u8]) -> u64 {
-        let whole = texel.iter().take(self.texel_size() as usize).rev();
-        let wide = |bits: u128, byte: &u8| bits << 8 | u128::from(*byte);
+        let bytes = texel.iter().take(self.texel_size() as usize).rev();
+        let append_byte = |bits: u128, byte: &u8| bits << 8 | u128::from(*byte);
         match self.texel_size() {
-            ..=16 => (whole.fold(0, wide) >> field.offset) as u64 & (u64::MAX >> (64 - field.bits)),
+            ..=16 => (bytes.fold(0, append_byte) >> field.offset) as u64 & (u64::MAX >> (64 - field.bits)),
             // The components have 64 bits.
             _ => self.scalar().load(&texel[field.offset as usize / 8..]),
         }
@@ -412,11 +412,11 @@ impl Format {
             }
             Numeric::Snorm => {
                 let mask = greatest as u64;
-                let most = ((1u64 << (width - 1)) - 1) as f64;
+                let greatest_code = ((1u64 << (width - 1)) - 1) as f64;
                 if value.is_nan() {
-                    return Written { low: (-most) as i64 as u64 & mask, high: most as u64, nearest: 0 };
+                    return Written { low: (-greatest_code) as i64 as u64 & mask, high: greatest_code as u64, nearest: 0 };
                 }
-                let scaled = value.clamp(-1.0, 1.0) * most;
+                let scaled = value.clamp(-1.0, 1.0) * greatest_code;
                 let bits = |v: f64| v as i64 as u64 & mask;
                 let [low, high] = [(scaled - CONVERSION).ceil(), (scaled + CONVERSION).floor()];
                 Written { low: bits(low), high: bits(high), nearest: bits(scaled.round_ties_even()) }
@@ -455,9 +455,9 @@ fn written_half(value: f64) -> Written {
     }
     // The neighbour on the other side of the value. The bits are sign and magnitude, so adding one
     // moves one step away from zero.
-    let further = if back.abs() < value.abs() { nearest + 1 } else { nearest - 1 };
-    let (a, b) = (super::scalar::f16_value(nearest), super::scalar::f16_value(further));
-    let (low, high) = if a <= b { (nearest, further) } else { (further, nearest) };
+    let neighbour = if back.abs() < value.abs() { nearest + 1 } else { nearest - 1 };
+    let (a, b) = (super::scalar::f16_value(nearest), super::scalar::f16_value(neighbour));
+    let (low, high) = if a <= b { (nearest, neighbour) } else { (neighbour, nearest) };
     Written { low: u64::from(low), high: u64::from(high), nearest: exactly }
 }
 

@@ -89,8 +89,8 @@ pub struct Open {
 
 impl fmt::Display for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = if self.known == Known::Undefined { "the value is undefined" } else { "devices may hold other values" };
-        write!(f, "{}: {known}", self.place)
+        let reason = if self.known == Known::Undefined { "the value is undefined" } else { "devices may hold other values" };
+        write!(f, "{}: {reason}", self.place)
     }
 }
 
@@ -134,14 +134,14 @@ impl Judgement {
 /// Judges one expectation of a script against the contents of its buffers.
 pub fn judge(script: &Script, expect: &Expect, buffers: &Buffers) -> Judgement {
     let subject = &script[expect.buffer];
-    let held = &buffers[expect.buffer];
-    let judge = Judge { script, id: expect.buffer, buffer: subject, held, buffers, line: expect.line, result: Judgement::default() };
+    let contents = &buffers[expect.buffer];
+    let judge = Judge { script, id: expect.buffer, buffer: subject, contents, buffers, line: expect.line, result: Judgement::default() };
     match &expect.check {
         Check::Values { comparator, tolerance, lanes } => judge.values(*comparator, tolerance, lanes),
         Check::Colour { rect, colour, alpha, tolerance } => judge.colour(*rect, *colour, *alpha, tolerance),
         Check::EqBuffer(other) => judge.equal(*other),
-        Check::RmseBuffer(other, most) => judge.rmse(*other, most.value()),
-        Check::HistogramEmdBuffer(other, most) => judge.emd(*other, most.value()),
+        Check::RmseBuffer(other, limit) => judge.rmse(*other, limit.value()),
+        Check::HistogramEmdBuffer(other, limit) => judge.emd(*other, limit.value()),
     }
 }
 
@@ -149,7 +149,7 @@ struct Judge<'s> {
     script: &'s Script,
     id: BufferId,
     buffer: &'s Buffer,
-    held: &'s Contents,
+    contents: &'s Contents,
     buffers: &'s Buffers,
     line: Line,
     result: Judgement,
@@ -182,12 +182,12 @@ impl Judge<'_> {
             let size = lane.scalar.size() as usize;
             let start = usize::try_from(lane.offset).unwrap_or(usize::MAX);
             let expected = lane.scalar.value(lane.bits);
-            let Some(bytes) = self.held.bytes.get(start..).filter(|b| b.len() >= size) else {
-                self.fail(place, format!("the end of the buffer's {} bytes", self.held.bytes.len()), expected);
+            let Some(bytes) = self.contents.bytes.get(start..).filter(|b| b.len() >= size) else {
+                self.fail(place, format!("the end of the buffer's {} bytes", self.contents.bytes.len()), expected);
                 continue;
             };
-            let set = self.held.set(start).filter(|(at, _)| *at == start && lane.scalar == Scalar::Float32);
-            let choice = match self.held.values(start, size) {
+            let set = self.contents.set(start).filter(|(at, _)| *at == start && lane.scalar == Scalar::Float32);
+            let choice = match self.contents.values(start, size) {
                 Ok(choice) => choice,
                 Err(_) if set.is_some() => None,
                 Err(open) => {
@@ -222,8 +222,8 @@ impl Judge<'_> {
             return self.result;
         };
         if left + width > u64::from(columns) || top + height > u64::from(rows) {
-            let whole = format!("an image of {columns} by {rows}");
-            self.fail(String::new, whole, format!("one that reaches ({}, {})", left + width, top + height));
+            let actual = format!("an image of {columns} by {rows}");
+            self.fail(String::new, actual, format!("one that reaches ({}, {})", left + width, top + height));
             return self.result;
         }
         for y in top..top + height {
@@ -231,12 +231,12 @@ impl Judge<'_> {
                 let start = ((y * u64::from(columns) + x) * self.buffer.stride) as usize;
                 let place = || format!("texel ({x}, {y})");
                 let size = format.texel_size() as usize;
-                let held = self.held;
-                let Some(texel) = held.bytes.get(start..).filter(|b| b.len() >= size) else {
-                    self.fail(place, format!("the end of the buffer's {} bytes", held.bytes.len()), "a texel");
+                let contents = self.contents;
+                let Some(texel) = contents.bytes.get(start..).filter(|b| b.len() >= size) else {
+                    self.fail(place, format!("the end of the buffer's {} bytes", contents.bytes.len()), "a texel");
                     return self.result;
                 };
-                let texel = Texel { format, bytes: &texel[..size], held, start };
+                let texel = Texel { format, bytes: &texel[..size], contents, start };
                 let (mut wrong, mut open) = (false, None);
                 for Component { place: c, field, value: found, values } in texel.components() {
                     if c == 3 && !alpha {
@@ -261,7 +261,7 @@ impl Judge<'_> {
                             None => (at, Known::OneOf),
                         },
                     };
-                    if open.is_none_or(|(_, before)| before < unknown.1) {
+                    if open.is_none_or(|(_, previous)| previous < unknown.1) {
                         open = Some(unknown);
                     }
                 }
@@ -277,7 +277,7 @@ impl Judge<'_> {
     }
 
     fn equal(mut self, other: BufferId) -> Judgement {
-        let (a, b) = (self.held, &self.buffers[other]);
+        let (a, b) = (self.contents, &self.buffers[other]);
         let name = &self.script[other].name;
         if a.bytes.len() != b.bytes.len() {
             self.fail(String::new, format!("{} bytes", a.bytes.len()), format!("the {} bytes of {name}", b.bytes.len()));
@@ -287,8 +287,8 @@ impl Judge<'_> {
             let (known, other_known) = (a.known_at(i), b.known_at(i));
             let disjoint = || matches!((byte_values(a, i), byte_values(b, i)), (Some(a), Some(b)) if a.iter().all(|x| !b.contains(x)));
             if known.max(other_known) > Known::Decided && !(known.max(other_known) == Known::OneOf && disjoint()) {
-                let whose = if known >= other_known { self.id } else { other };
-                self.open(whose, (i, known.max(other_known)), || format!("byte {i}"));
+                let open_buffer = if known >= other_known { self.id } else { other };
+                self.open(open_buffer, (i, known.max(other_known)), || format!("byte {i}"));
             } else if x != y {
                 self.fail(|| format!("byte {i}"), format!("{x:#04x}"), format!("{y:#04x} as in {name}"));
             }
@@ -299,34 +299,34 @@ impl Judge<'_> {
     /// Whether both buffers have their full size, and no byte is less known than `least`. If not,
     /// records that in the judgement.
     fn comparable(&mut self, other: BufferId, least: Known) -> bool {
-        let (a, b) = (self.held, &self.buffers[other]);
+        let (a, b) = (self.contents, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
-        for (held, id, whose) in [(a, self.id, &self.buffer.name), (b, other, name)] {
-            if (held.bytes.len() as u64) < need {
-                self.fail(String::new, format!("{} bytes in {whose}", held.bytes.len()), format!("{need} bytes"));
+        for (contents, id, name_of_buffer) in [(a, self.id, &self.buffer.name), (b, other, name)] {
+            if (contents.bytes.len() as u64) < need {
+                self.fail(String::new, format!("{} bytes in {name_of_buffer}", contents.bytes.len()), format!("{need} bytes"));
                 return false;
             }
-            if let Some((at, known)) = held.open(0, held.bytes.len()).filter(|(_, known)| *known > least) {
-                self.open(id, (at, known), || format!("byte {at} of {whose}"));
+            if let Some((at, known)) = contents.open(0, contents.bytes.len()).filter(|(_, known)| *known > least) {
+                self.open(id, (at, known), || format!("byte {at} of {name_of_buffer}"));
                 return false;
             }
         }
         true
     }
 
-    fn rmse(mut self, other: BufferId, most: f64) -> Judgement {
+    fn rmse(mut self, other: BufferId, limit: f64) -> Judgement {
         let buffers = self.buffers;
         if !self.comparable(other, Known::OneOf) {
             return self.result;
         }
-        let (a, b) = (self.held, &buffers[other]);
+        let (a, b) = (self.contents, &buffers[other]);
         let (mut sum, mut least, mut greatest, count) = (0.0, 0.0, 0.0, self.buffer.scalars());
-        let mut chosen = None;
+        let mut first_choice = None;
         for i in 0..count {
             let Some(slot) = self.buffer.slot(i) else { break };
             let (at, size) = (slot.offset as usize, slot.scalar.size() as usize);
             let value = |bits: u64| slot.scalar.value(bits);
-            let [ours, theirs] = [a, b].map(|held| value(slot.scalar.load(&held.bytes[at..])));
+            let [ours, theirs] = [a, b].map(|contents| value(slot.scalar.load(&contents.bytes[at..])));
             let square = difference(ours, theirs).powi(2);
             sum += square;
             match (a.values(at, size), b.values(at, size)) {
@@ -334,14 +334,14 @@ impl Judge<'_> {
                     least += square;
                     greatest += square;
                 }
-                (Ok(ours_of), Ok(theirs_of)) => {
-                    chosen = chosen.or(Some((if ours_of.is_some() { self.id } else { other }, at)));
+                (Ok(our_choice), Ok(their_choice)) => {
+                    first_choice = first_choice.or(Some((if our_choice.is_some() { self.id } else { other }, at)));
                     let all = |choice: Option<&Choice>, found: Value| match choice {
                         Some(choice) => choice.all().map(value).collect(),
                         None => vec![found],
                     };
-                    let theirs = all(theirs_of, theirs);
-                    let squares = all(ours_of, ours).into_iter().flat_map(|x| theirs.iter().map(move |y| difference(x, *y).powi(2)));
+                    let theirs = all(their_choice, theirs);
+                    let squares = all(our_choice, ours).into_iter().flat_map(|x| theirs.iter().map(move |y| difference(x, *y).powi(2)));
                     let squares: Vec<f64> = squares.collect();
                     least += squares.iter().copied().fold(f64::INFINITY, f64::min);
                     greatest += if squares.iter().any(|s| s.is_nan()) { f64::NAN } else { squares.iter().copied().fold(0.0, f64::max) };
@@ -351,26 +351,26 @@ impl Judge<'_> {
             }
         }
         let error = |sum: f64| (sum / count as f64).sqrt();
-        match chosen {
+        match first_choice {
             // The result is open if the bound lies between the least and the greatest
             // possible error.
-            Some((whose, at)) if (error(least) <= most) != (error(greatest) <= most) => {
-                self.open(whose, (at, Known::OneOf), || format!("byte {at}"));
+            Some((open_buffer, at)) if (error(least) <= limit) != (error(greatest) <= limit) => {
+                self.open(open_buffer, (at, Known::OneOf), || format!("byte {at}"));
             }
-            _ => self.at_most("a root mean square error", error(sum), most, other),
+            _ => self.at_most("a root mean square error", error(sum), limit, other),
         }
         self.result
     }
 
-    fn emd(mut self, other: BufferId, most: f64) -> Judgement {
+    fn emd(mut self, other: BufferId, limit: f64) -> Judgement {
         let buffers = self.buffers;
         if !self.comparable(other, Known::Decided) {
             return self.result;
         }
         let texels = self.buffer.items;
-        let histograms = [self.held, &buffers[other]].map(|held| {
+        let histograms = [self.contents, &buffers[other]].map(|contents| {
             let mut bins = [[0u64; 256]; 4];
-            for texel in held.bytes[..self.buffer.size() as usize].chunks_exact(self.buffer.stride as usize) {
+            for texel in contents.bytes[..self.buffer.size() as usize].chunks_exact(self.buffer.stride as usize) {
                 for (channel, &value) in bins.iter_mut().zip(texel) {
                     channel[value as usize] += 1;
                 }
@@ -387,16 +387,16 @@ impl Judge<'_> {
             }
             greatest = greatest.max(work as f64 / texels as f64 / 256.0);
         }
-        self.at_most("an earth mover's distance", greatest, most, other);
+        self.at_most("an earth mover's distance", greatest, limit, other);
         self.result
     }
 
-    fn at_most(&mut self, what: &str, found: f64, most: f64, other: BufferId) {
+    fn at_most(&mut self, what: &str, found: f64, limit: f64, other: BufferId) {
         // The comparison with a NaN is false, so it fails.
-        let within = found <= most;
+        let within = found <= limit;
         if !within {
             let name = &self.script[other].name;
-            self.fail(String::new, format!("{what} of {found} to {name}"), format!("at most {most}"));
+            self.fail(String::new, format!("{what} of {found} to {name}"), format!("at most {limit}"));
         }
     }
 }
@@ -413,13 +413,13 @@ fn difference(found: Value, expected: Value) -> f64 {
 }
 
 fn holds(scalar: Scalar, comparator: Comparator, allowed: Option<Tolerance>, found: Value, expected: Value) -> bool {
-    let off = difference(found, expected).abs();
-    let within = |t: Tolerance| off <= t.amount.value() * if t.percent { expected.as_f64().abs() / 100.0 } else { 1.0 };
+    let distance = difference(found, expected).abs();
+    let within = |t: Tolerance| distance <= t.amount.value() * if t.percent { expected.as_f64().abs() / 100.0 } else { 1.0 };
     let equal = match allowed {
         _ if expected.as_f64().is_nan() => found.as_f64().is_nan(),
         Some(tolerance) => within(tolerance),
-        None if scalar == Scalar::Float64 => off <= DOUBLE_TOLERANCE * expected.as_f64().abs(),
-        None => off == 0.0,
+        None if scalar == Scalar::Float64 => distance <= DOUBLE_TOLERANCE * expected.as_f64().abs(),
+        None => distance == 0.0,
     };
     let order = match (found, expected) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(&b)),
@@ -454,7 +454,7 @@ impl fmt::Display for Wanted {
 struct Texel<'b> {
     format: Format,
     bytes: &'b [u8],
-    held: &'b Contents,
+    contents: &'b Contents,
     /// The offset of its first byte.
     start: usize,
 }
@@ -478,12 +478,12 @@ impl<'b> Texel<'b> {
     }
 
     fn components(&self) -> impl Iterator<Item = Component<'b>> {
-        let (format, held, bytes, start) = (self.format, self.held, self.bytes, self.start);
+        let (format, contents, bytes, start) = (self.format, self.contents, self.bytes, self.start);
         let size = format.scalar().size() as usize;
         format.fields().into_iter().enumerate().filter_map(move |(i, field): (usize, Field)| {
             let value = format.component(field.channel, format.bits_of(field, bytes)).as_f64();
             let at = if format.is_packed() { start } else { start + i * size };
-            let values = held.values(at, size).map(|choice| (at, choice));
+            let values = contents.values(at, size).map(|choice| (at, choice));
             Some(Component { place: field.channel.colour()?, field, value, values })
         })
     }
@@ -528,9 +528,9 @@ fn agreed_within(set: &Set, expected: Value, found_fits: bool, fits: impl Fn(Val
 }
 
 /// The possible values of a byte. `None` if they are not known.
-fn byte_values(held: &Contents, at: usize) -> Option<Vec<u8>> {
-    match (held.known_at(at), held.choice(at)) {
-        (Known::Decided, _) => Some(vec![*held.bytes.get(at)?]),
+fn byte_values(contents: &Contents, at: usize) -> Option<Vec<u8>> {
+    match (contents.known_at(at), contents.choice(at)) {
+        (Known::Decided, _) => Some(vec![*contents.bytes.get(at)?]),
         (Known::OneOf, Some((start, choice))) if choice.codes.nan == 0 => {
             Some(choice.all().map(|bits| bits.to_le_bytes()[at - start]).collect())
         }

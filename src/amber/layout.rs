@@ -142,7 +142,7 @@ pub struct Slot {
     pub component: u32,
 }
 
-fn up(value: u64, align: u64) -> u64 {
+fn round_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align) * align
 }
 
@@ -190,7 +190,7 @@ impl Layout {
     /// The stride in bytes of values that follow each other like members of a block, not like
     /// elements of an array.
     pub fn item_stride(&self) -> u64 {
-        up(self.size, self.align)
+        round_up(self.size, self.align)
     }
 
     /// The types of its scalars, each once.
@@ -276,15 +276,15 @@ impl DataType {
             DataType::Texel(format) => Arc::new(Layout::vector(format.scalar(), format.scalars(), 1)),
             &DataType::Matrix { scalar, columns, rows } => {
                 let column = Layout::vector(scalar, rows, u64::from(rows).next_power_of_two());
-                let align = if standard == Standard::Std140 { up(column.align, 16) } else { column.align };
-                let stride = strides.matrix.unwrap_or_else(|| up(column.size, align));
+                let align = if standard == Standard::Std140 { round_up(column.align, 16) } else { column.align };
+                let stride = strides.matrix.unwrap_or_else(|| round_up(column.size, align));
                 Arc::new(Layout::array(Arc::new(column), columns.into(), stride, align)?)
             }
             DataType::Array(_, 0) => return Err("an array of no elements has no layout".into()),
             DataType::Array(element, count) => {
                 let element = element.laid_out(standard, Strides { array: None, ..strides })?;
-                let align = if standard == Standard::Std140 { up(element.align, 16) } else { element.align };
-                let stride = strides.array.unwrap_or_else(|| up(element.size, align));
+                let align = if standard == Standard::Std140 { round_up(element.align, 16) } else { element.align };
+                let stride = strides.array.unwrap_or_else(|| round_up(element.size, align));
                 Arc::new(Layout::array(element, (*count).into(), stride, align)?)
             }
             DataType::Struct(declared) => declared.layout(standard),
@@ -330,7 +330,7 @@ impl StructType {
         for member in members {
             let strides = Strides { array: member.array_stride.map(u64::from), matrix: member.matrix_stride.map(u64::from) };
             let layout = member.data_type.laid_out(standard, strides).map_err(|e| format!("member {}: {e}", member.name))?;
-            let offset = member.offset.map_or(up(end, layout.align), u64::from);
+            let offset = member.offset.map_or(round_up(end, layout.align), u64::from);
             if offset < end {
                 return Err(format!("member {} at offset {offset} overlaps what ends at {end}", member.name));
             }
@@ -354,7 +354,7 @@ impl StructType {
         if depth > MAX_TYPE_DEPTH {
             return Err(too_large("levels of nesting", MAX_TYPE_DEPTH.into()));
         }
-        let mut size = up(end, align);
+        let mut size = round_up(end, align);
         if let Some(stride) = stride.map(u64::from) {
             if stride < end {
                 return Err(format!("STRIDE {stride} is less than the {end} bytes of the members"));

@@ -19,13 +19,13 @@ pub(super) struct Word<'t> {
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
-    at: usize,
+    position: usize,
     line: u32,
 }
 
 impl<'t> Lexer<'t> {
     pub fn new(text: &'t str) -> Lexer<'t> {
-        Lexer { text, at: 0, line: 1 }
+        Lexer { text, position: 0, line: 1 }
     }
 
     fn bytes(&self) -> &'t [u8] {
@@ -33,7 +33,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn new_line(&mut self) {
-        self.at += 1;
+        self.position += 1;
         self.line += 1;
     }
 
@@ -41,17 +41,17 @@ impl<'t> Lexer<'t> {
     /// a word, the end of a line or the end of the text.
     fn skip(&mut self) {
         loop {
-            match self.bytes().get(self.at) {
+            match self.bytes().get(self.position) {
                 Some(b'\n') | None => return,
-                Some(b'#') => self.at = self.text[self.at..].find('\n').map_or(self.text.len(), |n| self.at + n),
-                Some(b'\\') => match self.bytes()[self.at + 1..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
-                    Some(n) if self.bytes()[self.at + 1 + n] == b'\n' => {
-                        self.at += 1 + n;
+                Some(b'#') => self.position = self.text[self.position..].find('\n').map_or(self.text.len(), |n| self.position + n),
+                Some(b'\\') => match self.bytes()[self.position + 1..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+                    Some(n) if self.bytes()[self.position + 1 + n] == b'\n' => {
+                        self.position += 1 + n;
                         self.new_line();
                     }
                     _ => return,
                 },
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b' ' | b'\t' | b'\r') => self.position += 1,
                 Some(_) => return,
             }
         }
@@ -60,22 +60,22 @@ impl<'t> Lexer<'t> {
     /// Reads the next word of this line, if there is one.
     pub fn word(&mut self) -> Option<Word<'t>> {
         self.skip();
-        let rest = &self.bytes()[self.at..];
+        let rest = &self.bytes()[self.position..];
         let length = rest.iter().position(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n' | b'#')).unwrap_or(rest.len());
         if length == 0 {
             return None;
         }
-        let word = Word { text: &self.text[self.at..self.at + length], start: self.at, line: self.line };
-        self.at += length;
+        let word = Word { text: &self.text[self.position..self.position + length], start: self.position, line: self.line };
+        self.position += length;
         Some(word)
     }
 
     /// The next word of this line, without reading it.
     pub fn peek(&mut self) -> Option<Word<'t>> {
         self.skip();
-        let (at, line) = (self.at, self.line);
+        let (at, line) = (self.position, self.line);
         let word = self.word();
-        (self.at, self.line) = (at, line);
+        (self.position, self.line) = (at, line);
         word
     }
 
@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
     /// Skips the rest of this line. Returns whether another line begins.
     pub fn next_line(&mut self) -> bool {
         while self.word().is_some() {}
-        if self.at >= self.text.len() {
+        if self.position >= self.text.len() {
             return false;
         }
         self.new_line();
@@ -112,17 +112,17 @@ impl<'t> Lexer<'t> {
     /// reads that line too.
     pub fn raw_until(&mut self, ends: impl Fn(&str) -> bool, inclusive: bool) -> Option<(&'t str, u32)> {
         self.next_raw_line();
-        let (start, first) = (self.at, self.line);
-        while self.at < self.text.len() {
-            let end = self.text[self.at..].find('\n').map_or(self.text.len(), |n| self.at + n);
-            if ends(&self.text[self.at..end]) {
-                let body = &self.text[start..self.at];
+        let (start, first) = (self.position, self.line);
+        while self.position < self.text.len() {
+            let end = self.text[self.position..].find('\n').map_or(self.text.len(), |n| self.position + n);
+            if ends(&self.text[self.position..end]) {
+                let body = &self.text[start..self.position];
                 if inclusive {
-                    self.at = end;
+                    self.position = end;
                 }
                 return Some((body, first));
             }
-            self.at = end;
+            self.position = end;
             self.next_raw_line();
         }
         if inclusive { None } else { Some((&self.text[start..], first)) }
@@ -130,12 +130,12 @@ impl<'t> Lexer<'t> {
 
     /// Goes to the start of the next line, whatever this line contains.
     fn next_raw_line(&mut self) {
-        match self.text[self.at..].find('\n') {
+        match self.text[self.position..].find('\n') {
             Some(n) => {
-                self.at += n;
+                self.position += n;
                 self.new_line();
             }
-            None => self.at = self.text.len(),
+            None => self.position = self.text.len(),
         }
     }
 
@@ -149,7 +149,7 @@ impl<'t> Lexer<'t> {
     /// An empty word at this place, for errors about something that is missing.
     pub fn here(&mut self) -> Word<'t> {
         self.skip();
-        Word { text: "", start: self.at, line: self.line }
+        Word { text: "", start: self.position, line: self.line }
     }
 }
 

@@ -52,8 +52,8 @@ macro_rules! put {
 
 /// A name, if it reads back as one word.
 fn name(text: &str) -> Printed<&str> {
-    let odd = |c| matches!(c, ' ' | '\t' | '\r' | '\n' | '#');
-    if text.is_empty() || text.contains(odd) || text == "\\" {
+    let is_separator = |c| matches!(c, ' ' | '\t' | '\r' | '\n' | '#');
+    if text.is_empty() || text.contains(is_separator) || text == "\\" {
         Err(Unprintable(format!("{text:?} is no name in AmberScript")))
     } else {
         Ok(text)
@@ -61,7 +61,7 @@ fn name(text: &str) -> Printed<&str> {
 }
 
 /// The first level of an image binding, if it is not 0.
-fn from(view: View) -> String {
+fn base_level(view: View) -> String {
     if view.level == 0 { String::new() } else { format!(" BASE_MIP_LEVEL {}", view.level) }
 }
 
@@ -250,7 +250,7 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
-    fn named(&self, buffer: BufferId) -> Printed<&'s str> {
+    fn buffer_name(&self, buffer: BufferId) -> Printed<&'s str> {
         let script: &'s Script = self.script;
         name(&script[buffer].name)
     }
@@ -304,8 +304,8 @@ impl<'s> Printer<'s> {
         }
         let stencil = pipeline.stencil;
         if stencil != StencilState::default() {
-            for (of, face) in [("front", stencil.front), ("back", stencil.back)] {
-                put!(self, "  STENCIL {of}\n    TEST {}\n", if stencil.test { "on" } else { "off" });
+            for (side, face) in [("front", stencil.front), ("back", stencil.back)] {
+                put!(self, "  STENCIL {side}\n    TEST {}\n", if stencil.test { "on" } else { "off" });
                 put!(self, "    FAIL_OP {}\n    PASS_OP {}\n", face.fail.name(), face.pass.name());
                 put!(self, "    DEPTH_FAIL_OP {}\n    COMPARE_OP {}\n", face.depth_fail.name(), face.compare.name());
                 put!(self, "    COMPARE_MASK {}\n    WRITE_MASK {}\n", face.compare_mask, face.write_mask);
@@ -314,9 +314,14 @@ impl<'s> Printer<'s> {
         }
         if let Some(blend) = pipeline.blend {
             self.out.push_str("  BLEND\n");
-            for (of, equation) in [("COLOR", blend.colour), ("ALPHA", blend.alpha)] {
-                put!(self, "    SRC_{of}_FACTOR {}\n    DST_{of}_FACTOR {}\n", equation.source.name(), equation.destination.name());
-                put!(self, "    {of}_OP {}\n", equation.op.name());
+            for (channel, equation) in [("COLOR", blend.colour), ("ALPHA", blend.alpha)] {
+                put!(
+                    self,
+                    "    SRC_{channel}_FACTOR {}\n    DST_{channel}_FACTOR {}\n",
+                    equation.source.name(),
+                    equation.destination.name()
+                );
+                put!(self, "    {channel}_OP {}\n", equation.op.name());
             }
             self.out.push_str("  END\n");
         }
@@ -326,13 +331,17 @@ impl<'s> Printer<'s> {
                 Resource::Uniform(range) => self.range(range, "uniform", &place)?,
                 Resource::Storage(range) => self.range(range, "storage", &place)?,
                 Resource::CombinedImageSampler(view, sampler) => {
-                    let (image, sampler) = (self.named(view.buffer)?, name(&script[sampler].name)?);
-                    format!("BUFFER {image} AS combined_image_sampler SAMPLER {sampler} {place}{}", from(view))
+                    let (image, sampler) = (self.buffer_name(view.buffer)?, name(&script[sampler].name)?);
+                    format!("BUFFER {image} AS combined_image_sampler SAMPLER {sampler} {place}{}", base_level(view))
                 }
-                Resource::SampledImage(view) => format!("BUFFER {} AS sampled_image {place}{}", self.named(view.buffer)?, from(view)),
-                Resource::StorageImage(view) => format!("BUFFER {} AS storage_image {place}{}", self.named(view.buffer)?, from(view)),
-                Resource::UniformTexelBuffer(buffer) => format!("BUFFER {} AS uniform_texel_buffer {place}", self.named(buffer)?),
-                Resource::StorageTexelBuffer(buffer) => format!("BUFFER {} AS storage_texel_buffer {place}", self.named(buffer)?),
+                Resource::SampledImage(view) => {
+                    format!("BUFFER {} AS sampled_image {place}{}", self.buffer_name(view.buffer)?, base_level(view))
+                }
+                Resource::StorageImage(view) => {
+                    format!("BUFFER {} AS storage_image {place}{}", self.buffer_name(view.buffer)?, base_level(view))
+                }
+                Resource::UniformTexelBuffer(buffer) => format!("BUFFER {} AS uniform_texel_buffer {place}", self.buffer_name(buffer)?),
+                Resource::StorageTexelBuffer(buffer) => format!("BUFFER {} AS storage_texel_buffer {place}", self.buffer_name(buffer)?),
                 Resource::Sampler(sampler) => format!("SAMPLER {} {place}", name(&script[sampler].name)?),
             };
             put!(self, "  BIND {bound}\n");
@@ -341,7 +350,7 @@ impl<'s> Printer<'s> {
             put!(self, "  BIND BUFFER {} AS push_constant\n", name(&script[buffer].name)?);
         }
         for &(location, view) in &pipeline.colours {
-            put!(self, "  BIND BUFFER {} AS color LOCATION {location}{}\n", name(&script[view.buffer].name)?, from(view));
+            put!(self, "  BIND BUFFER {} AS color LOCATION {location}{}\n", name(&script[view.buffer].name)?, base_level(view));
         }
         for &buffer in &pipeline.resolves {
             put!(self, "  BIND BUFFER {} AS resolve\n", name(&script[buffer].name)?);
@@ -370,7 +379,7 @@ impl<'s> Printer<'s> {
     }
 
     fn range(&self, range: BufferRange, role: &str, place: &str) -> Printed<String> {
-        let mut text = format!("BUFFER {} AS {role} {place}", self.named(range.buffer)?);
+        let mut text = format!("BUFFER {} AS {role} {place}", self.buffer_name(range.buffer)?);
         if range.offset != 0 {
             let _ = write!(text, " DESCRIPTOR_OFFSET {}", range.offset);
         }
@@ -441,7 +450,7 @@ impl<'s> Printer<'s> {
 
     fn expect(&mut self, expect: &Expect) -> Printed {
         let script = self.script;
-        put!(self, "EXPECT {}", self.named(expect.buffer)?);
+        put!(self, "EXPECT {}", self.buffer_name(expect.buffer)?);
         match &expect.check {
             Check::Values { comparator, tolerance, lanes } => {
                 let Some(first) = lanes.first() else { return Err(Unprintable("an expectation has no values".into())) };
@@ -465,13 +474,13 @@ impl<'s> Printer<'s> {
                 self.tolerances(tolerance);
             }
             Check::EqBuffer(other) => {
-                put!(self, " EQ_BUFFER {}", self.named(*other)?);
+                put!(self, " EQ_BUFFER {}", self.buffer_name(*other)?);
             }
             Check::RmseBuffer(other, most) => {
-                put!(self, " RMSE_BUFFER {} TOLERANCE {:?}", self.named(*other)?, most.value());
+                put!(self, " RMSE_BUFFER {} TOLERANCE {:?}", self.buffer_name(*other)?, most.value());
             }
             Check::HistogramEmdBuffer(other, most) => {
-                put!(self, " EQ_HISTOGRAM_EMD_BUFFER {} TOLERANCE {:?}", self.named(*other)?, most.value());
+                put!(self, " EQ_HISTOGRAM_EMD_BUFFER {} TOLERANCE {:?}", self.buffer_name(*other)?, most.value());
             }
         }
         Ok(())
@@ -485,8 +494,8 @@ impl<'s> Printer<'s> {
         if !all.is_empty() {
             self.out.push_str(" TOLERANCE");
         }
-        for one in all {
-            put!(self, " {:?}{}", one.amount.value(), if one.percent { "%" } else { "" });
+        for tolerance in all {
+            put!(self, " {:?}{}", tolerance.amount.value(), if tolerance.percent { "%" } else { "" });
         }
     }
 }

@@ -119,7 +119,7 @@ impl Scalar {
 
     /// The bits of a number. The error is a sentence that says why the type has no such value.
     pub(super) fn bits(self, number: &Number) -> Result<u64, String> {
-        let wrong = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
+        let no_value = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
         match (self.class(), number) {
             (Class::Float, Number::Nan) => Ok(match self.size() {
                 2 => f16_bits(f64::NAN).into(),
@@ -135,11 +135,11 @@ impl Scalar {
                     2 => text.parse::<f64>().map_or((0, f64::NAN), |v| (u64::from(f16_bits(v)), f16_value(f16_bits(v)))),
                     _ => text.parse::<f64>().map_or((0, f64::NAN), |v| (v.to_bits(), v)),
                 };
-                if value.is_finite() { Ok(bits) } else { wrong("outside the range of") }
+                if value.is_finite() { Ok(bits) } else { no_value("outside the range of") }
             }
             _ => {
-                let Some(value) = number.integer() else { return wrong("no value of the integer type") };
-                self.bits_of_integer(value).map_or_else(|| wrong("outside the range of"), Ok)
+                let Some(value) = number.integer() else { return no_value("no value of the integer type") };
+                self.bits_of_integer(value).map_or_else(|| no_value("outside the range of"), Ok)
             }
         }
     }
@@ -224,18 +224,18 @@ impl Number {
             _ => (false, word),
         };
         if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-            let all = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
-            return all.then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(|magnitude| Number::Integer { negative, magnitude });
+            let is_hex = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
+            return is_hex.then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(|magnitude| Number::Integer { negative, magnitude });
         }
         if digits.bytes().all(|b| b.is_ascii_digit())
             && let Ok(magnitude) = digits.parse()
         {
             return Some(Number::Integer { negative, magnitude });
         }
-        let shape = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+        let is_decimal = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
             && digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.')
             && digits.parse::<f64>().is_ok();
-        shape.then(|| Number::Decimal(word.into()))
+        is_decimal.then(|| Number::Decimal(word.into()))
     }
 
     /// The number in decimal digits.

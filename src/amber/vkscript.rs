@@ -23,7 +23,7 @@ use std::sync::Arc;
 const MAX_INITIAL: u64 = 1 << 20;
 
 /// First words of unsupported commands in the test section.
-const LEFT_OUT: [&str; 7] = ["draw", "clear", "relative", "patch", "vertex", "fragment", "geometry"];
+const UNSUPPORTED_COMMANDS: [&str; 7] = ["draw", "clear", "relative", "patch", "vertex", "fragment", "geometry"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Role {
@@ -39,7 +39,7 @@ struct Draft {
     data_type: Option<DataType>,
     bytes: u64,
     /// The values that are written before the first dispatch.
-    first: Vec<Lane>,
+    initial_values: Vec<Lane>,
     line: u32,
 }
 
@@ -49,8 +49,8 @@ struct Reader<'t> {
     places: FxHashMap<Role, usize>,
     tolerance: Vec<Tolerance>,
     entry: Arc<str>,
-    runs: bool,
-    shader: bool,
+    has_run: bool,
+    has_shader: bool,
     test: Option<Word<'t>>,
 }
 
@@ -62,8 +62,8 @@ pub(super) fn read(text: &str) -> Result<Script, Vec<ScriptError>> {
         places: FxHashMap::default(),
         tolerance: Vec::new(),
         entry: "main".into(),
-        runs: false,
-        shader: false,
+        has_run: false,
+        has_shader: false,
         test: None,
     };
     let mut section = "";
@@ -106,10 +106,10 @@ impl<'t> Reader<'t> {
                     "[compute shader spirv]" => Source::Assembly(text.into()),
                     _ => Source::Words(self.parser.hexadecimal(word, line, text)?),
                 };
-                if self.shader {
+                if self.has_shader {
                     return Err(self.parser.invalid(word, "the script has two compute shaders"));
                 }
-                self.shader = true;
+                self.has_shader = true;
                 self.parser.script.shaders.push(Shader {
                     name: "compute".into(),
                     stage: Some(Stage::Compute),
@@ -156,7 +156,7 @@ impl<'t> Reader<'t> {
         match word.text {
             "compute" => {
                 if self.parser.accept("entrypoint").is_some() {
-                    if self.runs {
+                    if self.has_run {
                         return Err(self.parser.unsupported(word, "an entry point that changes between two runs"));
                     }
                     self.entry = self.parser.need("the name of an entry point")?.text.into();
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
                 for count in &mut groups {
                     *count = self.parser.integer("a number of workgroups", u32::MAX.into())? as u32;
                 }
-                self.runs = true;
+                self.has_run = true;
                 self.push(word, Action::Run(Run { pipeline: PipelineId(0), what: RunKind::Compute(groups) }))?;
             }
             "ssbo" => {
@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
             "tolerance" => self.tolerance = self.parser.tolerances()?,
             "probe" if self.parser.accept("ssbo").is_some() => return self.probe(word),
             "probe" => return Err(self.parser.unsupported(word, "probing a framebuffer")),
-            other if LEFT_OUT.contains(&other) => return Err(self.parser.unsupported(word, other)),
+            other if UNSUPPORTED_COMMANDS.contains(&other) => return Err(self.parser.unsupported(word, other)),
             other => {
                 return Err(self
                     .parser
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
         let next = self.drafts.len();
         let place = *self.places.entry(role).or_insert(next);
         if place == next {
-            self.drafts.push(Draft { role, data_type: None, bytes: 0, first: Vec::new(), line: word.line });
+            self.drafts.push(Draft { role, data_type: None, bytes: 0, initial_values: Vec::new(), line: word.line });
         }
         &mut self.drafts[place]
     }
@@ -268,7 +268,7 @@ impl<'t> Reader<'t> {
         if end > MAX_BUFFER_BYTES {
             return Err(self.parser.limit(at, "the bytes of one buffer", MAX_BUFFER_BYTES));
         }
-        let runs = self.runs;
+        let has_run = self.has_run;
         let draft = self.draft(role, word);
         if draft.data_type.as_ref().is_some_and(|t| *t != data_type) {
             let what = format!("the buffer is written as {} here and as another type before", quoted(at.text));
@@ -276,8 +276,8 @@ impl<'t> Reader<'t> {
         }
         draft.data_type = Some(data_type);
         draft.bytes = draft.bytes.max(end);
-        if !runs {
-            draft.first.extend(lanes);
+        if !has_run {
+            draft.initial_values.extend(lanes);
             return Ok(());
         }
         let buffer = BufferId(self.places[&role]);
@@ -323,7 +323,7 @@ impl<'t> Reader<'t> {
         let Some(test) = self.test else {
             return Err(self.parser.invalid(here, "the script has neither the mark #!amber nor a [test] section"));
         };
-        if !self.shader {
+        if !self.has_shader {
             return Err(self.parser.invalid(test, "the script has no compute shader"));
         }
         let mut pipeline = Pipeline::new("pipeline".into(), PipelineKind::Compute, Line(test.line));
@@ -360,17 +360,17 @@ impl<'t> Reader<'t> {
                 line,
             };
             self.parser.take_bytes(test, &buffer)?;
-            if !draft.first.is_empty() {
+            if !draft.initial_values.is_empty() {
                 if buffer.scalars() <= MAX_INITIAL {
                     let mut values = vec![0; buffer.scalars() as usize];
-                    for lane in &draft.first {
+                    for lane in &draft.initial_values {
                         if let Some(index) = buffer.index_at(lane.offset) {
                             values[index as usize] = lane.bits;
                         }
                     }
                     buffer.initial = Initial::Data(values.into());
                 } else {
-                    let action = Action::Write { buffer: BufferId(place), lanes: draft.first };
+                    let action = Action::Write { buffer: BufferId(place), lanes: draft.initial_values };
                     writes.push(Command { action, line });
                 }
             }

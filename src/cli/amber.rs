@@ -16,7 +16,7 @@ use smallstep::source::{self, ReadError};
 use smallstep_semantics::concurrency::Schedule;
 
 use super::budget::Budget;
-use super::compute::{no_meaning, not_known, undefined_json};
+use super::compute::{no_meaning, undefined_json, unknown_meaning};
 use super::exit;
 use super::input::Environment;
 use super::run::write_image;
@@ -62,19 +62,19 @@ type Prepared = Result<(Script, Modules), (u8, String)>;
 
 impl ScriptArgs {
     /// The first option given that only scripts have.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.undefined == OnUndefined::Stop, "--undefined")];
-        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    pub(crate) fn first_option(&self) -> Option<&'static str> {
+        let options = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.undefined == OnUndefined::Stop, "--undefined")];
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
     }
 
-    fn follows(&self) -> bool {
+    fn follows_undefined(&self) -> bool {
         self.undefined == OnUndefined::Follow
     }
 
     /// Reads a script, and loads the modules that it runs.
     fn prepare(&self, name: &str, text: &str, lenient: bool, target: Option<&Environment>) -> Prepared {
         let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-        let files = |path: &str, most: u64| file_of(folder, path, most);
+        let files = |path: &str, most: u64| read_file(folder, path, most);
         let mut script = amber::read_with(text, &files).map_err(|errors| {
             // If something is unsupported, nothing else is known to be invalid.
             let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
@@ -99,7 +99,7 @@ impl ScriptArgs {
 
 /// The bytes of a file that a script in this folder names. The path must stay within the folder or
 /// be absolute.
-fn file_of(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
+fn read_file(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
     let path = Path::new(path);
     if !path.is_absolute() && path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(std::io::Error::other("it is outside of the script's folder; a file elsewhere is named by an absolute path"));
@@ -108,7 +108,7 @@ fn file_of(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
 }
 
 /// The early ending of a script on an interpreter. `None` if it runs to its end.
-fn met_beside(script: &Script, modules: &Modules, interpreter: Interpreter) -> Option<End> {
+fn early_end(script: &Script, modules: &Modules, interpreter: Interpreter) -> Option<End> {
     let mut engine = Engine::Interpreter(Box::new(interpreter));
     let mut player = Player::new(script, modules);
     playing::commands(script).find_map(|command| match player.step(command, &mut engine) {
@@ -152,12 +152,13 @@ pub(crate) struct Running<'a> {
 /// The colour attachment with this location, or else the first one, of the last graphics pipeline
 /// that a script runs.
 fn attachment(script: &Script, output: Option<u32>) -> Result<BufferId, String> {
-    let drawn = |command: &amber::Command| match &command.action {
+    let drawn_pipeline = |command: &amber::Command| match &command.action {
         Action::Run(run) => Some(&script[run.pipeline]).filter(|p| p.kind == PipelineKind::Graphics),
         _ => None,
     };
     let commands: Vec<_> = playing::commands(script).collect();
-    let pipeline = commands.into_iter().rev().find_map(drawn).ok_or("the script runs no graphics pipeline, so that there is no picture")?;
+    let pipeline =
+        commands.into_iter().rev().find_map(drawn_pipeline).ok_or("the script runs no graphics pipeline, so that there is no picture")?;
     let found = pipeline.colours.iter().find(|(location, _)| output.is_none_or(|output| output == *location));
     found.map(|(_, view)| view.buffer).ok_or_else(|| match output {
         Some(output) => format!("the pipeline {} has no colour attachment at location {output}", pipeline.name),
@@ -177,7 +178,7 @@ impl Running<'_> {
             (None, None) => compute::Interpreter::Any,
             (Some(_), None) => return Ok(None),
         };
-        let (limits, follows) = (self.budget.limits(), self.args.follows());
+        let (limits, follows) = (self.budget.limits(), self.args.follows_undefined());
         Ok(Some(Interpreter { by, limits, follows, subgroup_size: self.subgroup_size, ..Interpreter::default() }))
     }
 
@@ -187,7 +188,7 @@ impl Running<'_> {
         let (script, modules) = self.args.prepare(name, text, self.lenient, self.target)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
-        let beside = match interpreter {
+        let checker = match interpreter {
             Some(_) => None,
             None => {
                 let limits = self.budget.beside_device()?.limits();
@@ -211,7 +212,7 @@ impl Running<'_> {
         };
         let mut player = Player::new(&script, &modules);
         let (mut code, mut counts) = (exit::DONE, [0u64; 4]);
-        let (mut end, mut met) = (None, Vec::new());
+        let (mut end, mut undefined_runs) = (None, Vec::new());
         for command in playing::commands(&script) {
             match player.step(command, &mut engine) {
                 Step::Done | Step::Ran(_) => {}
@@ -219,7 +220,7 @@ impl Running<'_> {
                     let decision = judgement.decision();
                     counts[decision as usize] += 1;
                     code = exit::worse(code, decision_code(decision));
-                    self.told(&player, command.line, &judgement);
+                    self.print_judgement(&player, command.line, &judgement);
                 }
                 Step::Ended(line, ending) => {
                     end = Some((line, ending));
@@ -234,16 +235,16 @@ impl Running<'_> {
             let picture = show::picture(&player, id).ok_or_else(|| invalid(format!("{} is no image", script[id].name)))?;
             write_image(&picture, 0, *alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
-        if let (Some(interpreter), None) = (beside, &end) {
+        if let (Some(interpreter), None) = (checker, &end) {
             // The result of a device has a meaning only if no RUN has undefined behaviour.
-            match met_beside(&script, &modules, interpreter) {
+            match early_end(&script, &modules, interpreter) {
                 None => {}
                 Some(End::Undefined { undefined, report, assembly }) => {
                     tell!("{}\n{report}", no_meaning(&engine_name));
                     code = exit::worse(code, exit::UNDEFINED);
-                    met.push(undefined_json(&undefined, assembly.as_ref()));
+                    undefined_runs.push(undefined_json(&undefined, assembly.as_ref()));
                 }
-                Some(other) => tell!("{}", not_known(name, &other.why())),
+                Some(other) => tell!("{}", unknown_meaning(name, &other.why())),
             }
         }
         if let Some((_, ending)) = &end {
@@ -269,7 +270,7 @@ impl Running<'_> {
             });
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "undefined": met, "notes": notes, "exit": code,
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "undefined": undefined_runs, "notes": notes, "exit": code,
                     "expectations": {"holds": holds, "fails": fails, "undecided": undecided, "undefined": undefined}})
             );
         } else {
@@ -279,7 +280,7 @@ impl Running<'_> {
     }
 
     /// Prints a judgement. A judgement that holds is printed only if all are requested.
-    fn told(&self, player: &Player<'_>, line: amber::Line, judgement: &amber::Judgement) {
+    fn print_judgement(&self, player: &Player<'_>, line: amber::Line, judgement: &amber::Judgement) {
         let decision = judgement.decision();
         let open = judgement.open.as_ref().map(|open| playing::open_text(player, open));
         if self.json {
@@ -319,16 +320,16 @@ impl Running<'_> {
         let mut elements = show::elements(player, id, u64::MAX).peekable();
         let mut first = 0usize;
         loop {
-            let some: Vec<_> = elements
+            let chunk: Vec<_> = elements
                 .by_ref()
                 .take(IN_LINE)
                 .map(|e| json!({"offset": e.offset, "value": e.text, "known": e.known.name(), "why": e.why}))
                 .collect();
-            let next = first + some.len();
+            let next = first + chunk.len();
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "buffer", "name": buffer.name, "type": buffer.data_type.name(), "bytes": buffer.size(),
-                    "first": first, "elements": some})
+                    "first": first, "elements": chunk})
             );
             if elements.peek().is_none() {
                 return;
@@ -457,7 +458,7 @@ pub(crate) fn check(
     match args.prepare(name, text, false, target) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => {
-            let (limits, follows) = (budget.limits(), args.follows());
+            let (limits, follows) = (budget.limits(), args.follows_undefined());
             let interpreter = Interpreter { limits, follows, subgroup_size, ..Interpreter::default() };
             Checked::Legs(playing::check(&script, &modules, &interpreter, devices))
         }

@@ -5,7 +5,7 @@ use serde_json::json;
 use smallstep::theorem::uniformity::{Case, Language, Named, Plan, campaign};
 
 /// The analysis with this name.
-pub(super) fn named<P>(all: &[Named<P>], name: &str) -> Result<Named<P>, String> {
+pub(super) fn analysis_named<P>(all: &[Named<P>], name: &str) -> Result<Named<P>, String> {
     let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     all.iter().find(|(of, _)| *of == name).copied().ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
 }

@@ -39,7 +39,7 @@ pub(crate) struct Dis {
 impl Asm {
     /// The stream for JSON. It is not the stream of the words.
     pub(crate) fn lines(&self) -> super::Lines {
-        super::beside(self.json, &self.out)
+        super::lines_for_file(self.json, &self.out)
     }
 
     pub(crate) fn run(self) -> Ended {

@@ -57,11 +57,11 @@ impl Budget {
 
 /// Reads a time as 90s, 10m or 2h. A number alone is in seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
+    let invalid = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let in_unit = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
     let (number, seconds) = in_unit.unwrap_or((text, 1));
-    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let number: u64 = number.parse().map_err(|_| invalid())?;
     // With no time at all, nothing would run, and so nothing would be wrong.
-    number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
+    number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(invalid)
 }

@@ -89,15 +89,15 @@ impl Call {
         let source = input::only(&self.file, Language::Wsl)?;
         let text = source.text();
         let mut worst = exit::DONE;
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         for expression in &self.expressions {
             let code = match prepare(text, expression) {
-                Err(wrong) => {
+                Err(invalid) => {
                     if self.json {
-                        let errors = errors_json(&wrong);
+                        let errors = errors_json(&invalid);
                         say!("{}", json!({"schema": 1, "kind": "call", "expression": expression, "outcome": "invalid", "errors": errors}));
                     }
-                    report(&name, expression, wrong, &mut told);
+                    report(&name, expression, invalid, &mut reported);
                     exit::INVALID
                 }
                 Ok(prepared) => {
@@ -167,19 +167,19 @@ impl Call {
     }
 }
 
-fn errors_json(wrong: &Invalid) -> serde_json::Value {
-    wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect()
+fn errors_json(invalid: &Invalid) -> serde_json::Value {
+    invalid.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect()
 }
 
 /// Prints the errors of a program with their own places, and those of an expression with places
 /// in it.
-fn report(name: &str, expression: &str, wrong: Invalid, told: &mut HashSet<String>) {
-    for mut error in wrong.errors {
-        let place = |at: u32| wrong.place.inside(at);
+fn report(name: &str, expression: &str, invalid: Invalid, reported: &mut HashSet<String>) {
+    for mut error in invalid.errors {
+        let place = |at: u32| invalid.place.inside(at);
         let (Some(start), Some(end)) = (place(error.span.start), place(error.span.end)) else {
             // An error of the program is reported once, not for each expression.
-            let text = Diagnostic::from(error).render(name, &wrong.text);
-            if told.insert(text.clone()) {
+            let text = Diagnostic::from(error).render(name, &invalid.text);
+            if reported.insert(text.clone()) {
                 tell_part!("{text}");
             }
             continue;
@@ -188,8 +188,8 @@ fn report(name: &str, expression: &str, wrong: Invalid, told: &mut HashSet<Strin
         // A note about the program is printed with its place there.
         for (span, note) in &mut error.notes {
             if let Some(at) = span.take() {
-                let (line, column) = line_column(&wrong.text, at.start);
-                let line_text = wrong.text.lines().nth(line - 1).unwrap_or_default().trim();
+                let (line, column) = line_column(&invalid.text, at.start);
+                let line_text = invalid.text.lines().nth(line - 1).unwrap_or_default().trim();
                 *note = match place(at.start) {
                     Some(_) => std::mem::take(note),
                     None => format!("{note}: {name}:{line}:{column}: {line_text}"),
@@ -238,8 +238,8 @@ fn text(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> S
             let shown_value = value::show(&prepared.program, shown.ty, &shown.words);
             let open = if shown.complete { "" } else { ", and what ways show that were not followed: see --ways" };
             // The text of vectors, structures and elements of enums already contains the type.
-            let says = shown_value.strip_prefix(&ty).is_some_and(|rest| rest.is_empty() || rest.starts_with(['(', '.', ' ']));
-            let value = if says { shown_value } else { format!("{ty} {shown_value}") };
+            let names_type = shown_value.strip_prefix(&ty).is_some_and(|rest| rest.is_empty() || rest.starts_with(['(', '.', ' ']));
+            let value = if names_type { shown_value } else { format!("{ty} {shown_value}") };
             match shown.discarded {
                 0 => format!("{value}{open}"),
                 n if n == shown.ways => format!("discarded{open}"),
@@ -255,11 +255,11 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     let name = file.display().to_string();
     let prepared = match prepare(program, expression) {
         Ok(prepared) => prepared,
-        Err(wrong) => {
+        Err(invalid) => {
             if as_json {
-                say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "errors": errors_json(&wrong), "exit": exit::INVALID}));
+                say!("{}", json!({"schema": 1, "kind": "summary", "file": name, "errors": errors_json(&invalid), "exit": exit::INVALID}));
             }
-            report(&name, expression, wrong, &mut HashSet::new());
+            report(&name, expression, invalid, &mut HashSet::new());
             return Ok(exit::INVALID);
         }
     };

@@ -33,18 +33,18 @@ pub(crate) struct CampaignArgs {
 }
 
 pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
-    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
+    let invalid = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
+    let (i, n) = text.split_once('/').ok_or_else(invalid)?;
     match (i.parse(), n.parse()) {
         (Ok(i), Ok(n)) if i < n => Ok((i, n)),
-        _ => Err(wrong()),
+        _ => Err(invalid()),
     }
 }
 
 impl CampaignArgs {
     /// The first of these options that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
+    pub(crate) fn first_option(&self) -> Option<&'static str> {
+        let options = [
             (self.time.is_some(), "--time"),
             (self.shard != (0, 1), "--shard"),
             (self.journal.is_some(), "--journal"),
@@ -52,7 +52,7 @@ impl CampaignArgs {
             (self.shrink.is_some(), "--shrink"),
             (self.save.is_some(), "--save"),
         ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
     }
 
     /// The programs of the campaign: 10,000 if neither a number nor a time is given.
@@ -82,8 +82,8 @@ impl CampaignArgs {
 
     /// Reports that the device is gone, and what to do about the unanswered programs.
     pub(crate) fn tell_outage(&self, why: &str) {
-        let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
-        tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
+        let hint = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
+        tell!("the device is gone, and the programs that it has not answered are not done{hint}: {why}");
     }
 }
 

@@ -232,20 +232,20 @@ impl Check {
             fuel: self.fuel.unwrap_or(200_000),
             ..Settings::default()
         };
-        let (mut known, mut of_wsl) = (Vec::new(), Vec::new());
+        let (mut known, mut wsl_quirks) = (Vec::new(), Vec::new());
         for folder in &self.known {
             // A folder has quirks of one language, or of both.
-            let has_wsl = holds(folder, "wsl");
-            let read = if has_wsl { theorem::wsl::Quirk::read_folder(folder).map(|quirks| of_wsl.extend(quirks)) } else { Ok(()) };
+            let has_wsl = has_file(folder, "wsl");
+            let read = if has_wsl { theorem::wsl::Quirk::read_folder(folder).map(|quirks| wsl_quirks.extend(quirks)) } else { Ok(()) };
             let read = match read {
-                Ok(()) if !has_wsl || holds(folder, "lv") => Quirk::read_folder(folder).map(|quirks| known.extend(quirks)),
+                Ok(()) if !has_wsl || has_file(folder, "lv") => Quirk::read_folder(folder).map(|quirks| known.extend(quirks)),
                 other => other,
             };
             if let Err(e) = read {
                 return input::fail(exit::INVALID, &e.what);
             }
         }
-        let mut of_wsl = wsl::Quirks::new(of_wsl);
+        let mut wsl_quirks = wsl::Quirks::new(wsl_quirks);
         let devices = devices(&self.device);
         let asked_for = devices.asked_for();
         let options = Options {
@@ -256,7 +256,7 @@ impl Check {
             route: self.route,
             workers: gpu::Options::default(),
             known,
-            compilers: super::compilers::named(&self.via, Duration::from_secs(60))?,
+            compilers: super::compilers::compilers_named(&self.via, Duration::from_secs(60))?,
         };
         let compilers = options.compilers.clone();
         let mut by_compiler: Vec<BTreeMap<compilers::Status, u64>> = vec![BTreeMap::new(); compilers.len()];
@@ -271,10 +271,10 @@ impl Check {
             ["semantics".to_string(), "interpreter".into()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
         let mut validation = Counts::default();
         let mut unexpected = 0u64;
-        let ahead = BackgroundScripts::of(&files, checker.devices().is_empty());
+        let background = BackgroundScripts::of(&files, checker.devices().is_empty());
         std::thread::scope(|scope| {
-            for _ in 0..ahead.threads(self.threads) {
-                scope.spawn(|| ahead.work(&self, &files));
+            for _ in 0..background.threads(self.threads) {
+                scope.spawn(|| background.work(&self, &files));
             }
             for (place, path) in files.iter().enumerate() {
                 let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
@@ -282,9 +282,9 @@ impl Check {
                     .map_err(|e| (exit::INVALID, format!("error: {e}")))
                     .and_then(|bytes| self.reading.read(&name, &bytes));
                 let program = read.as_ref().ok();
-                let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
-                if let Some(text) = written_in(Language::Amber) {
-                    let by_now = || {
+                let text_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
+                if let Some(text) = text_in(Language::Amber) {
+                    let check_now = || {
                         amber::check(
                             &self.script,
                             self.reading.environment(),
@@ -294,7 +294,7 @@ impl Check {
                             checker.devices_mut().collect(),
                         )
                     };
-                    let checked = ahead.take(place).unwrap_or_else(by_now);
+                    let checked = background.take(place).unwrap_or_else(check_now);
                     let word = checked.word();
                     all.count(word, Lanes::default(), None);
                     if let amber::Checked::Legs(judged) = &checked {
@@ -313,9 +313,9 @@ impl Check {
                     }
                     continue;
                 }
-                if let Some(text) = written_in(Language::Wsl) {
+                if let Some(text) = text_in(Language::Wsl) {
                     let budget = self.time.budget(self.fuel);
-                    let devices = (checker.devices_by_profile(), &mut of_wsl);
+                    let devices = (checker.devices_by_profile(), &mut wsl_quirks);
                     let checked = wsl::check(&name, text, &self.uniformity, budget, &compilers, devices);
                     for (device, counts, known) in checked.by_device() {
                         if let Some((_, all)) = legs.iter_mut().find(|(name, _)| *name == device) {
@@ -359,9 +359,9 @@ impl Check {
                         if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
                             counts.count(leg.verdict.name(), leg.lanes, leg.known.clone());
                         }
-                        let by = compilers.iter().position(|compiler| compiler.name() == leg.name);
-                        if let (Some(verdict), Some(by)) = (leg.compiled, by) {
-                            *by_compiler[by].entry(verdict).or_default() += 1;
+                        let compiler_index = compilers.iter().position(|compiler| compiler.name() == leg.name);
+                        if let (Some(verdict), Some(compiler_index)) = (leg.compiled, compiler_index) {
+                            *by_compiler[compiler_index].entry(verdict).or_default() += 1;
                         }
                     }
                 }
@@ -426,7 +426,7 @@ impl Check {
 }
 
 /// Whether a folder has a file with that extension.
-fn holds(folder: &Path, ending: &str) -> bool {
+fn has_file(folder: &Path, ending: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == ending))
 }
@@ -446,10 +446,10 @@ struct BackgroundScripts {
 impl BackgroundScripts {
     /// The files that are scripts by their names. There are none if devices take part, since these
     /// play one script at a time.
-    fn of(files: &[PathBuf], ahead: bool) -> BackgroundScripts {
+    fn of(files: &[PathBuf], enabled: bool) -> BackgroundScripts {
         let is_script = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Amber));
         let script = |file: &PathBuf| {
-            (ahead && is_script(file)).then(|| {
+            (enabled && is_script(file)).then(|| {
                 let (sender, receiver) = channel();
                 (Mutex::new(Some(sender)), Mutex::new(receiver))
             })
@@ -503,9 +503,9 @@ fn file_code(checked: &Checked, asked_for: bool) -> u8 {
             let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
             // One vacuous program among others is no fault. If all are vacuous, the caller
             // reports it.
-            let of = |l: &Leg| l.compiled.map_or_else(|| l.verdict.code(), super::compilers::code);
+            let code_of = |l: &Leg| l.compiled.map_or_else(|| l.verdict.code(), super::compilers::code);
             let is_fault = |l: &Leg| !matches!(l.verdict, Verdict::Vacuous(_)) && l.known.is_none();
-            legs.iter().filter(counts).map(|l| if is_fault(l) { of(l) } else { exit::DONE }).fold(exit::DONE, exit::worse)
+            legs.iter().filter(counts).map(|l| if is_fault(l) { code_of(l) } else { exit::DONE }).fold(exit::DONE, exit::worse)
         }
     }
 }

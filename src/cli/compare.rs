@@ -83,15 +83,15 @@ impl Compare {
         self.compare()
     }
 
-    fn before(&self, program: &Program) -> Result<Runnable, Failure> {
+    fn load_before(&self, program: &Program) -> Result<Runnable, Failure> {
         let name = program.name.clone();
         let source = self.compute.module_with(program, &self.spec_values(program)?)?;
-        let wrong = |what: String| invalid(format!("{name}: {what}"));
-        Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(|e| wrong(e.what))
+        let failure = |what: String| invalid(format!("{name}: {what}"));
+        Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(|e| failure(e.what))
     }
 
     /// The module AFTER, or the difference of its interface.
-    fn after(&self, before: &Program, runnable: &Runnable, after: &Program) -> Result<Result<Runnable, String>, Failure> {
+    fn load_after(&self, before: &Program, runnable: &Runnable, after: &Program) -> Result<Result<Runnable, String>, Failure> {
         let values = match self.values_after(before, after)? {
             Ok(values) => values,
             Err(what) => return Ok(Err(what)),
@@ -110,8 +110,8 @@ impl Compare {
             return Ok(program);
         }
         let words = program.words().map_err(unread)?;
-        let wrong = |what: String| invalid(format!("{}: {what}", program.name));
-        match comparable(words).map_err(|e| wrong(e.0))? {
+        let failure = |what: String| invalid(format!("{}: {what}", program.name));
+        match comparable(words).map_err(|e| failure(e.0))? {
             None => Ok(program),
             Some(words) => Ok(Program::of_words(&program.name, words)),
         }
@@ -126,49 +126,49 @@ impl Compare {
                 "--groups says that there is no workgroup, so that there is nothing to compare; give 1 or more on each axis",
             ));
         }
-        if let Some(option) = self.compute.given_for_images() {
+        if let Some(option) = self.compute.image_option() {
             return Err(invalid(format!(
                 "{option} is of no use for a comparison: it pins buffers and push constants only, and makes images itself"
             )));
         }
         if !self.via.is_empty() {
-            if let Some(option) = self.compute.given_for_loading() {
+            if let Some(option) = self.compute.loading_option() {
                 return Err(invalid(format!("{option} is of no use with --via: modules are compiled as they are")));
             }
             return super::compilers::compare(self, &self.settings()?);
         }
         let [before, after] = self.files.as_slice() else {
-            let given = self.files.len();
-            return Err(invalid(format!("{given} files are given; name BEFORE and AFTER, or compilers by --via")));
+            let count = self.files.len();
+            return Err(invalid(format!("{count} files are given; name BEFORE and AFTER, or compilers by --via")));
         };
         let (before, after) = (self.reading.program(before)?, self.reading.program(after)?);
-        let by_wgsl = after.language == Language::Wgsl;
-        let of_wgsl = before.language == Language::Wgsl;
-        let (before, after) = match of_wgsl {
+        let after_is_wgsl = after.language == Language::Wgsl;
+        let before_is_wgsl = before.language == Language::Wgsl;
+        let (before, after) = match before_is_wgsl {
             true => (self.compute.overriding(before), self.compute.overriding(after)),
             false => (before, after),
         };
-        let (before, mut after) = (Compare::comparable(before, by_wgsl)?, Compare::comparable(after, false)?);
+        let (before, mut after) = (Compare::comparable(before, after_is_wgsl)?, Compare::comparable(after, false)?);
         let mut notes = Vec::new();
-        if by_wgsl && !of_wgsl {
+        if after_is_wgsl && !before_is_wgsl {
             let words = |program: &Program| program.words().map_err(|e| (super::run::read_code(&e), e.text));
-            let (named, renamed) = restored(&words(&before)?, words(&after)?);
+            let (named_words, renamed) = restored(&words(&before)?, words(&after)?);
             notes.extend(renamed.iter().map(ToString::to_string));
-            after = Program::of_words(&after.name, named);
+            after = Program::of_words(&after.name, named_words);
         }
-        let runnable = self.before(&before)?;
-        let after = match self.after(&before, &runnable, &after)? {
+        let runnable = self.load_before(&before)?;
+        let after = match self.load_after(&before, &runnable, &after)? {
             Ok(after) => after,
             Err(what) => return Ok(self.another_interface(&runnable, &after.name, &what)),
         };
         let before = runnable;
         let settings = self.settings()?;
         let bar = Bar::new(Some(settings.inputs));
-        let between = format!("{} against {}", before.name(), after.name());
+        let title = format!("{} against {}", before.name(), after.name());
         let progress = |summary: &Summary| bar.0.set_position(summary.inputs);
         let summary = before.refined_by(&after, &settings, progress);
         bar.0.finish_and_clear();
-        let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
+        let summary = summary.map_err(|e| invalid(format!("{title}: {e}")))?;
         let code = summary.verdict().code();
         let shape = before.shape(&settings).map_err(invalid)?;
         if self.json {
@@ -223,11 +223,11 @@ impl Compare {
     /// The values of specialization constants for AFTER, which may have lost some of them. Or the
     /// constant that only AFTER has.
     fn values_after(&self, before: &Program, after: &Program) -> Result<Result<Vec<SpecValue>, String>, Failure> {
-        let (known, own) = (spec_ids(before)?, spec_ids(after)?);
-        if let Some(new) = own.iter().find(|id| !known.contains(id)) {
+        let (before_ids, after_ids) = (spec_ids(before)?, spec_ids(after)?);
+        if let Some(new) = after_ids.iter().find(|id| !before_ids.contains(id)) {
             return Ok(Err(format!("a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
-        Ok(Ok(self.spec_values(after)?.into_iter().filter(|value| own.contains(&value.id)).collect()))
+        Ok(Ok(self.spec_values(after)?.into_iter().filter(|value| after_ids.contains(&value.id)).collect()))
     }
 
     /// The values of a module's specialization constants. Overrides of WGSL are set already.
@@ -296,14 +296,14 @@ impl Compare {
             say!("of {} inputs some orders of the invocations only", summary.sampled);
         }
         if let (Some(coverage), Runnable::Dispatch(side)) = (&summary.coverage, before) {
-            let never: Vec<String> = coverage.never().map(|label| report::id(&side.module.module, label)).collect();
-            if !never.is_empty() && summary.disagreement.is_none() {
-                let shown = never[..never.len().min(8)].join(" ");
+            let never_run: Vec<String> = coverage.never().map(|label| report::id(&side.module.module, label)).collect();
+            if !never_run.is_empty() && summary.disagreement.is_none() {
+                let shown = never_run[..never_run.len().min(8)].join(" ");
                 say!(
                     "{} of {} blocks of BEFORE never ran: {shown}{}",
-                    never.len(),
+                    never_run.len(),
                     coverage.all.len(),
-                    if never.len() > 8 { " …" } else { "" }
+                    if never_run.len() > 8 { " …" } else { "" }
                 );
             }
         }

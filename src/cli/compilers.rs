@@ -16,10 +16,11 @@ use super::exit::{self, Ended};
 use super::progress;
 
 /// The compilers that `--via` names.
-pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, exit::Failure> {
+pub(super) fn compilers_named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, exit::Failure> {
     let program = std::env::current_exe().map_err(|e| (exit::FAILED, format!("the path of this program is not known: {e}")))?;
-    let one = |name: &String| Compiler::named(name, &program, limit).map_err(|e| (exit::UNCHECKED, format!("error: --via {name}: {e}")));
-    names.iter().map(one).collect()
+    let find_compiler =
+        |name: &String| Compiler::named(name, &program, limit).map_err(|e| (exit::UNCHECKED, format!("error: --via {name}: {e}")));
+    names.iter().map(find_compiler).collect()
 }
 
 /// The results of a compiler as text: the number of programs by verdict.
@@ -39,7 +40,7 @@ type Read = (String, Result<Vec<u32>, exit::Failure>);
 
 /// Compares the output of the compilers with every given module.
 pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
-    let compilers = named(&args.via, args.compiler_limit)?;
+    let compilers = compilers_named(&args.via, args.compiler_limit)?;
     let mut paths = Vec::new();
     for path in &args.files {
         collect(path, true, &mut paths).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
@@ -48,15 +49,16 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
         return Err((exit::INVALID, "error: the folders hold no module (.spv, .spvasm or .wgsl)".into()));
     }
     let read: Vec<Read> = paths.iter().map(|path| (path.display().to_string(), words(args, path))).collect();
-    let jobs: Vec<(usize, usize)> = (0..read.len()).flat_map(|file| (0..compilers.len()).map(move |by| (file, by))).collect();
+    let jobs: Vec<(usize, usize)> =
+        (0..read.len()).flat_map(|file| (0..compilers.len()).map(move |compiler_index| (file, compiler_index))).collect();
     let bar = progress(Some(jobs.len() as u64), "{bar:30} {pos} of {len} modules, {eta} left, {msg}");
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Done::default()));
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Judgements::default()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if args.threads == 0 { cores } else { args.threads };
-    let one = |job: usize| {
-        let (file, by) = jobs[job];
+    let judge_job = |job: usize| {
+        let (file, compiler_index) = jobs[job];
         let (name, words) = &read[file];
-        words.as_ref().ok().map(|words| judge(name, words, args.entry.as_deref(), &compilers[by], settings))
+        words.as_ref().ok().map(|words| judge(name, words, args.entry.as_deref(), &compilers[compiler_index], settings))
     };
     std::thread::scope(|scope| {
         for _ in 0..threads.min(jobs.len()) {
@@ -66,7 +68,7 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
                     if job >= jobs.len() {
                         return;
                     }
-                    let judgement = one(job);
+                    let judgement = judge_job(job);
                     let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     done.waiting.insert(job, judgement);
                     // Reports are in the order of the files.
@@ -74,17 +76,17 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
                         let at = done.printed;
                         done.waiting.remove(&at)
                     } {
-                        let (file, by) = jobs[done.printed];
+                        let (file, compiler_index) = jobs[done.printed];
                         done.printed += 1;
                         bar.set_position(done.printed as u64);
                         let (name, words) = &read[file];
-                        let report = Report { args, name, compiler: &compilers[by] };
+                        let report = Report { args, name, compiler: &compilers[compiler_index] };
                         match (judgement, words) {
                             (Some(judgement), _) => {
                                 bar.suspend(|| report.print(&judgement, done.printed));
-                                done.count(by, &judgement);
+                                done.count(compiler_index, &judgement);
                             }
-                            (None, Err((code, message))) if by == 0 => {
+                            (None, Err((code, message))) if compiler_index == 0 => {
                                 bar.suspend(|| report.print_unread(*code, message));
                                 done.code = exit::worse(done.code, *code);
                             }
@@ -104,10 +106,10 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
 
 /// The modules at a path: a file that was named, or the modules in a folder and its subfolders, by
 /// their names.
-fn collect(path: &Path, named: bool, paths: &mut Vec<PathBuf>) -> Result<(), String> {
+fn collect(path: &Path, is_named: bool, paths: &mut Vec<PathBuf>) -> Result<(), String> {
     if !path.is_dir() {
-        let of = path.to_str().and_then(Language::of_name);
-        if named || matches!(of, Some(Language::Words | Language::Assembly | Language::Wgsl)) {
+        let language = path.to_str().and_then(Language::of_name);
+        if is_named || matches!(language, Some(Language::Words | Language::Assembly | Language::Wgsl)) {
             paths.push(path.to_path_buf());
         }
         return Ok(());
@@ -116,8 +118,8 @@ fn collect(path: &Path, named: bool, paths: &mut Vec<PathBuf>) -> Result<(), Str
     let mut entries = std::fs::read_dir(path).map_err(unread)?.collect::<Result<Vec<_>, _>>().map_err(unread)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     // A symbolic link to a folder may form a cycle.
-    let plain = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
-    entries.iter().filter(|entry| plain(entry)).try_for_each(|entry| collect(&entry.path(), false, paths))
+    let is_no_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
+    entries.iter().filter(|entry| is_no_link(entry)).try_for_each(|entry| collect(&entry.path(), false, paths))
 }
 
 fn words(args: &Compare, path: &Path) -> Result<Vec<u32>, exit::Failure> {
@@ -127,7 +129,7 @@ fn words(args: &Compare, path: &Path) -> Result<Vec<u32>, exit::Failure> {
 
 /// The judgements so far.
 #[derive(Default)]
-struct Done {
+struct Judgements {
     /// Judgements that wait for earlier ones to be printed.
     waiting: BTreeMap<usize, Option<Judgement>>,
     printed: usize,
@@ -142,15 +144,15 @@ struct Done {
     notes: BTreeMap<(usize, String), u64>,
 }
 
-impl Done {
-    fn count(&mut self, by: usize, judgement: &Judgement) {
+impl Judgements {
+    fn count(&mut self, compiler_index: usize, judgement: &Judgement) {
         let status = judgement.status;
-        *self.counts.entry((by, status)).or_default() += 1;
+        *self.counts.entry((compiler_index, status)).or_default() += 1;
         if !judgement.cause.is_empty() {
-            *self.causes.entry((by, status, judgement.group())).or_default() += 1;
+            *self.causes.entry((compiler_index, status, judgement.group())).or_default() += 1;
         }
         for note in &judgement.notes {
-            *self.notes.entry((by, note.clone())).or_default() += 1;
+            *self.notes.entry((compiler_index, note.clone())).or_default() += 1;
         }
         self.inputs += judgement.inputs;
         self.wrong += u64::from(status.is_wrong());
@@ -158,14 +160,16 @@ impl Done {
     }
 
     fn report(&self, args: &Compare, compilers: &[Compiler], files: usize) {
-        let counts_of = |by: usize| Status::ALL.into_iter().filter_map(move |v| self.counts.get(&(by, v)).map(|n| (v, *n)));
+        let counts_of =
+            |compiler_index: usize| Status::ALL.into_iter().filter_map(move |v| self.counts.get(&(compiler_index, v)).map(|n| (v, *n)));
         if args.json {
             let compilers: Vec<Value> = (compilers.iter().enumerate())
-                .map(|(by, compiler)| {
-                    let verdicts: serde_json::Map<_, _> = counts_of(by).map(|(v, n)| (v.name().to_string(), json!(n))).collect();
-                    let of = self.causes.iter().filter(|((of, ..), _)| *of == by);
+                .map(|(compiler_index, compiler)| {
+                    let verdicts: serde_json::Map<_, _> =
+                        counts_of(compiler_index).map(|(v, n)| (v.name().to_string(), json!(n))).collect();
+                    let own_causes = self.causes.iter().filter(|((index, ..), _)| *index == compiler_index);
                     let causes: Vec<Value> =
-                        of.map(|((_, v, cause), n)| json!({"verdict": v.name(), "cause": cause, "modules": n})).collect();
+                        own_causes.map(|((_, v, cause), n)| json!({"verdict": v.name(), "cause": cause, "modules": n})).collect();
                     json!({"compiler": compiler.name(), "version": compiler.version(), "verdicts": verdicts, "causes": causes})
                 })
                 .collect();
@@ -176,15 +180,15 @@ impl Done {
             return;
         }
         say!("{files} modules, {} inputs", self.inputs);
-        for (by, compiler) in compilers.iter().enumerate() {
-            let counts: Vec<String> = counts_of(by).map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
+        for (compiler_index, compiler) in compilers.iter().enumerate() {
+            let counts: Vec<String> = counts_of(compiler_index).map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
             say!("{}: {}", compiler.name(), if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") });
-            let mut of: Vec<_> = self.causes.iter().filter(|((of, ..), _)| *of == by).collect();
-            of.sort_by_key(|((_, verdict, _), n)| (*verdict, std::cmp::Reverse(**n)));
-            for ((_, verdict, cause), n) in of {
+            let mut own_causes: Vec<_> = self.causes.iter().filter(|((index, ..), _)| *index == compiler_index).collect();
+            own_causes.sort_by_key(|((_, verdict, _), n)| (*verdict, std::cmp::Reverse(**n)));
+            for ((_, verdict, cause), n) in own_causes {
                 say!("  {}: {n}: {cause}", verdict.name());
             }
-            for ((_, note), n) in self.notes.iter().filter(|((of, _), _)| *of == by) {
+            for ((_, note), n) in self.notes.iter().filter(|((index, _), _)| *index == compiler_index) {
                 say!("  note: {n}: {note}");
             }
         }
@@ -219,7 +223,7 @@ impl Report<'_> {
 
     fn print(&self, judgement: &Judgement, number: usize) {
         let saved = match (&self.args.save, judgement.status.is_wrong(), &judgement.words) {
-            (Some(folder), true, Some(words)) => Some(self.saved(folder, number, words)),
+            (Some(folder), true, Some(words)) => Some(self.save_words(folder, number, words)),
             _ => None,
         };
         if self.args.json {
@@ -255,7 +259,7 @@ impl Report<'_> {
     }
 
     /// Writes the words of a compiler to a file of their own. Returns its path.
-    fn saved(&self, folder: &Path, number: usize, words: &[u32]) -> Result<String, String> {
+    fn save_words(&self, folder: &Path, number: usize, words: &[u32]) -> Result<String, String> {
         let stem = Path::new(self.name).file_stem().map_or("module".into(), |stem| stem.to_string_lossy().into_owned());
         let path = folder.join(format!("{stem}-{number}.spv"));
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -118,7 +118,7 @@ pub(crate) struct Source {
     name: String,
     pub(super) module: Module,
     pub(super) assembly: Option<AssemblyLines>,
-    carried: DispatchInputs,
+    text_inputs: DispatchInputs,
 }
 
 impl Source {
@@ -135,12 +135,12 @@ impl ComputeArgs {
         &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "subgroup-mapping", "lenient"];
 
     /// The first option given that only compute modules have.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        self.all_given().next()
+    pub(crate) fn first_option(&self) -> Option<&'static str> {
+        self.given_options().next()
     }
 
-    fn all_given(&self) -> impl Iterator<Item = &'static str> {
-        let given = [
+    fn given_options(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
             (self.groups.is_some(), "--groups"),
             (!self.set.is_empty(), "--set"),
             (!self.texture.is_empty(), "--texture"),
@@ -153,23 +153,23 @@ impl ComputeArgs {
             (self.subgroup_mapping.is_some(), "--subgroup-mapping"),
             (self.lenient, "--lenient"),
         ];
-        given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name)
     }
 
     /// The first option given that an Amber script does not accept. A script describes its
     /// dispatches completely.
-    pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
-        self.all_given().find(|option| !matches!(*option, "--schedule" | "--subgroup-size" | "--lenient"))
+    pub(crate) fn option_unfit_for_scripts(&self) -> Option<&'static str> {
+        self.given_options().find(|option| !matches!(*option, "--schedule" | "--subgroup-size" | "--lenient"))
     }
 
     /// The first option given for an image or a sampler.
-    pub(super) fn given_for_images(&self) -> Option<&'static str> {
-        self.all_given().find(|option| matches!(*option, "--texture" | "--sampler"))
+    pub(super) fn image_option(&self) -> Option<&'static str> {
+        self.given_options().find(|option| matches!(*option, "--texture" | "--sampler"))
     }
 
     /// The first option given for the loading of modules.
-    pub(super) fn given_for_loading(&self) -> Option<&'static str> {
-        self.all_given().find(|option| matches!(*option, "--spec" | "--lenient"))
+    pub(super) fn loading_option(&self) -> Option<&'static str> {
+        self.given_options().find(|option| matches!(*option, "--spec" | "--lenient"))
     }
 
     /// The schedule of the invocations.
@@ -207,8 +207,8 @@ impl ComputeArgs {
     }
 
     /// The first option given that a WSL program does not accept.
-    pub(super) fn given_beside_wsl(&self) -> Option<&'static str> {
-        self.all_given().find(|option| {
+    pub(super) fn option_unfit_for_wsl(&self) -> Option<&'static str> {
+        self.given_options().find(|option| {
             matches!(*option, "--push" | "--schedule" | "--robustness" | "--subgroup-size" | "--subgroup-mapping" | "--lenient")
         })
     }
@@ -218,11 +218,11 @@ impl ComputeArgs {
         let name = &program.name;
         let words = program.words().map_err(|e| unread(&e))?;
         let text = (program.language == Language::Assembly).then(|| program.text());
-        let carried = text.map_or(Ok(DispatchInputs::default()), DispatchInputs::read).map_err(|e| invalid(format!("{name}: {e}")))?;
-        let values = if values.is_empty() { &carried.spec } else { values };
+        let text_inputs = text.map_or(Ok(DispatchInputs::default()), DispatchInputs::read).map_err(|e| invalid(format!("{name}: {e}")))?;
+        let values = if values.is_empty() { &text_inputs.spec } else { values };
         let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
         let assembly = text.and_then(|text| AssemblyLines::new(name, text, &module));
-        Ok(Source { name: name.clone(), module, assembly, carried })
+        Ok(Source { name: name.clone(), module, assembly, text_inputs })
     }
 
     /// The buffers of the options.
@@ -269,9 +269,9 @@ impl ComputeArgs {
         always: bool,
     ) -> Result<Result<Screen, Source>, Failure> {
         let (name, module) = (&source.name, &source.module);
-        let asked = always || !inputs.is_empty() || self.given().is_some();
-        let pixels = asked || screen::entry_of(module, entry).is_ok() && subset::lambda_v(module).is_err();
-        if !pixels {
+        let is_requested = always || !inputs.is_empty() || self.first_option().is_some();
+        let is_drawn = is_requested || screen::entry_of(module, entry).is_ok() && subset::lambda_v(module).is_err();
+        if !is_drawn {
             return Ok(Err(source));
         }
         let subgroups = self.subgroup_size.map(|_| "--subgroup-size").or(self.subgroup_mapping.map(|_| "--subgroup-mapping"));
@@ -279,19 +279,19 @@ impl ComputeArgs {
         if let Some(option) = sizes.or(self.schedule.as_ref().map(|_| "--schedule")) {
             return Err(invalid(format!("{name}: {option} is for compute modules, and this draws")));
         }
-        let given = self.given_with(&source.carried)?;
+        let bound = self.bound_inputs(&source.text_inputs)?;
         let Source { name, module, .. } = source;
-        let screen = Screen::new(module, entry, size, inputs, given, self.robustness.unwrap_or_default());
+        let screen = Screen::new(module, entry, size, inputs, bound, self.robustness.unwrap_or_default());
         screen.map(Ok).map_err(|e| invalid(format!("{name}: {e}")))
     }
 
     /// The contents behind the descriptors, and the push constants. The text's comments supply what
     /// the options do not.
-    pub(super) fn given_with(&self, carried: &DispatchInputs) -> Result<BoundInputs, Failure> {
+    pub(super) fn bound_inputs(&self, text_inputs: &DispatchInputs) -> Result<BoundInputs, Failure> {
         let (set, texture, sampler, push) = (self.set.clone(), self.texture.clone(), self.sampler.clone(), self.push.clone());
-        let said = DispatchInputs { set, texture, sampler, push, ..DispatchInputs::default() };
+        let from_options = DispatchInputs { set, texture, sampler, push, ..DispatchInputs::default() };
         let read = |file: &str| input::bytes(Path::new(file)).map_err(|e| InvalidInput::new(InputFault::File, e.to_string()));
-        said.over(carried).given(read).map_err(invalid)
+        from_options.over(text_inputs).given(read).map_err(invalid)
     }
 
     /// The dispatch. The text's comments supply what the options do not.
@@ -299,16 +299,16 @@ impl ComputeArgs {
         &self,
         name: &str,
         module: Module,
-        carried: &DispatchInputs,
+        text_inputs: &DispatchInputs,
         entry: Option<&str>,
         budget: Budget,
     ) -> Result<Prepared, Failure> {
-        let named = |e: String| invalid(format!("{name}: {e}"));
-        let module = ComputeModule::new(module, entry).map_err(|e| named(e.what))?;
-        let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
-        let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(|e| named(e.what))?;
+        let failure = |e: String| invalid(format!("{name}: {e}"));
+        let module = ComputeModule::new(module, entry).map_err(|e| failure(e.what))?;
+        let groups = self.groups.or(text_inputs.groups).unwrap_or([1; 3]);
+        let mut prepared = Prepared::new(module, groups, self.bound_inputs(text_inputs)?).map_err(|e| failure(e.what))?;
         prepared.robustness = self.robustness.unwrap_or_default();
-        prepared.subgroup_size = self.subgroup_size.or(carried.subgroup_size);
+        prepared.subgroup_size = self.subgroup_size.or(text_inputs.subgroup_size);
         prepared.subgroup_mapping = self.subgroup_mapping.unwrap_or_default();
         prepared.limits = budget.limits();
         Ok(prepared)
@@ -355,18 +355,18 @@ impl Running<'_> {
 
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
         let interpreter = self.interpreter()?;
-        let Source { name, module, assembly, carried } = source;
+        let Source { name, module, assembly, text_inputs } = source;
         let budget = if interpreter.is_some() { self.budget } else { self.budget.beside_device()? };
-        let prepared = self.args.prepare(&name, module, &carried, self.entry, budget)?;
-        self.memory().belongs(&name, prepared.module.uses(), &prepared.module.entry)?;
+        let prepared = self.args.prepare(&name, module, &text_inputs, self.entry, budget)?;
+        self.memory().check_out_places(&name, prepared.module.uses(), &prepared.module.entry)?;
         let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared, assembly.as_ref()) };
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
         if let Some(what) = &ran.note {
             tell!("note: the machine does not run this ({what}); the reference does");
         }
         let bytes = |why: Why| -> u64 {
-            let of = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == why);
-            of.map(|doubtful| doubtful.end - doubtful.start).sum()
+            let ranges = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == why);
+            ranges.map(|doubtful| doubtful.end - doubtful.start).sum()
         };
         if let by_size @ 1.. = bytes(Why::SubgroupSize) {
             let size = grid::SIZES[0];
@@ -406,11 +406,11 @@ impl Running<'_> {
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
         let engine = format!("{} ({})", device.adapter().name, device.route());
         // The interpreters check the run of the device.
-        let own = device.adapter().subgroups.size();
-        if let (Some(asked), Some(own)) = (prepared.subgroup_size, own)
-            && asked != own
+        let device_size = device.adapter().subgroups.size();
+        if let (Some(requested), Some(device_size)) = (prepared.subgroup_size, device_size)
+            && requested != device_size
         {
-            return Err(invalid(format!("--subgroup-size {asked} is for the interpreters; the device has subgroups of {own}")));
+            return Err(invalid(format!("--subgroup-size {requested} is for the interpreters; the device has subgroups of {device_size}")));
         }
         let observation = prepared.run_on(&device).map_err(|outcome| {
             let code = match outcome {
@@ -420,10 +420,10 @@ impl Running<'_> {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.show(prepared, &observation)?;
-        let looked = prepared.run_as_on_device(own).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
-        let code = told_beside(&engine, &prepared.module.module, &looked.outcome, &looked.undefined, assembly, name);
+        let interpreted = prepared.run_as_on_device(device_size).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
+        let code = report_on_device_result(&engine, &prepared.module.module, &interpreted.outcome, &interpreted.undefined, assembly, name);
         if self.json {
-            let undefined: Vec<_> = looked.undefined.iter().map(|u| undefined_json(u, assembly)).collect();
+            let undefined: Vec<_> = interpreted.undefined.iter().map(|u| undefined_json(u, assembly)).collect();
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "file": name, "entry": prepared.module.entry, "engine": engine,
@@ -454,7 +454,7 @@ pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) ->
 /// Reports on standard error what an interpreter found about the result of a device. Returns the
 /// exit code. A device shows something whatever a module does. Only the interpreters know whether
 /// it has a meaning.
-pub(super) fn told_beside<O>(
+pub(super) fn report_on_device_result<O>(
     engine: &str,
     module: &Module,
     outcome: &Outcome<O>,
@@ -469,7 +469,7 @@ pub(super) fn told_beside<O>(
             ending(module, outcome, undefined, assembly, name)
         }
         other => {
-            tell!("{}", not_known(name, &why(other).unwrap_or_default()));
+            tell!("{}", unknown_meaning(name, &why(other).unwrap_or_default()));
             exit::DONE
         }
     }
@@ -481,7 +481,7 @@ pub(super) fn no_meaning(engine: &str) -> String {
 }
 
 /// The line for a device's result if no interpreter can tell whether it has a meaning.
-pub(super) fn not_known(name: &str, why: &str) -> String {
+pub(super) fn unknown_meaning(name: &str, why: &str) -> String {
     format!("note: {name}: it is not known whether behaviour is undefined: {why}")
 }
 
@@ -566,9 +566,10 @@ const TRACED: u64 = 1_000_000;
 
 impl Tracing<'_> {
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
-        let Source { name, module, assembly, carried } = source;
+        let Source { name, module, assembly, text_inputs } = source;
         let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
-        let mut prepared = self.args.prepare(&name, module, &carried, self.entry, Budget::of_fuel(Some(self.fuel.unwrap_or(TRACED))))?;
+        let mut prepared =
+            self.args.prepare(&name, module, &text_inputs, self.entry, Budget::of_fuel(Some(self.fuel.unwrap_or(TRACED))))?;
         // A trace shows only one run.
         prepared.subgroup_size = prepared.subgroup_size.or(Some(grid::SIZES[0]));
         let module = &prepared.module.module;
@@ -641,11 +642,11 @@ pub(super) fn trace_screen(name: &str, screen: &Screen, pixel: (u32, u32), fuel:
 /// The function with this id, as `%4` or `4`, or with this name, as `main` or `%main`.
 fn function_id(module: &Module, text: &str) -> Result<u32, String> {
     let name = text.strip_prefix('%').unwrap_or(text);
-    let named = |id: u32| module.name(id).as_deref() == Some(name) || id.to_string() == name;
+    let is_named = |id: u32| module.name(id).as_deref() == Some(name) || id.to_string() == name;
     let functions = module.functions().iter().map(|f| f.id);
-    functions.clone().find(|&id| named(id)).ok_or_else(|| {
-        let there: Vec<String> = functions.take(16).map(|id| report::id(module, id)).collect();
-        format!("no function is called \"{text}\"; there are {}", there.join(", "))
+    functions.clone().find(|&id| is_named(id)).ok_or_else(|| {
+        let names: Vec<String> = functions.take(16).map(|id| report::id(module, id)).collect();
+        format!("no function is called \"{text}\"; there are {}", names.join(", "))
     })
 }
 

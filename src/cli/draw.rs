@@ -68,7 +68,7 @@ pub(super) struct Running<'a> {
     pub text: &'a str,
     pub program: &'a Program,
     pub entry: Option<&'a str>,
-    pub given: Vec<(ResourceRef, ResourceInput)>,
+    pub resource_inputs: Vec<(ResourceRef, ResourceInput)>,
     pub specialized: Vec<(String, String)>,
     pub inputs: &'a [Input],
     pub size: (u32, u32),
@@ -88,16 +88,16 @@ pub(super) struct Running<'a> {
 /// # Errors
 /// If no entry point has this name, or if it is a vertex entry point, which does not run alone.
 pub(super) fn is_draw(program: &Program, entry: Option<&str>, args: &DrawArgs) -> Result<bool, String> {
-    let named = |e: &&smallstep_semantics::wsl::entry::EntryPoint| {
+    let is_named = |e: &&smallstep_semantics::wsl::entry::EntryPoint| {
         entry.is_none_or(|name| program.env.names.name(program.env.function(e.function).name.name) == name)
     };
-    let stages: Vec<Stage> = program.entry_points.iter().filter(named).map(|e| e.stage).collect();
+    let stages: Vec<Stage> = program.entry_points.iter().filter(is_named).map(|e| e.stage).collect();
     if let (Some(name), []) = (entry, &stages[..]) {
-        let each = program.entry_points.iter().map(|e| {
+        let descriptions = program.entry_points.iter().map(|e| {
             let called = program.env.names.name(program.env.function(e.function).name.name);
             format!("{called} ({})", e.stage.keyword())
         });
-        let all: Vec<String> = each.collect();
+        let all: Vec<String> = descriptions.collect();
         return Err(match &all[..] {
             [] => "the program has no entry point".into(),
             _ => format!("no entry point is called {name}; there are: {}", all.join(", ")),
@@ -115,20 +115,20 @@ impl DrawArgs {
     pub(super) const OPTIONS: &[&str] = &["vertex", "vertices", "instances", "attribute", "topology", "depth"];
 
     /// The first option given that only draws have.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let own = [
+    pub(super) fn first_option(&self) -> Option<&'static str> {
+        let options = [
             (self.vertices.is_some(), "--vertices"),
             (self.instances.is_some(), "--instances"),
             (!self.attribute.is_empty(), "--attribute"),
             (self.depth.is_some(), "--depth"),
         ];
-        own.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
     pub(super) fn run(&self, grid: &GridArgs, running: Running) -> Result<u8, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
         topology(&self.topology).map_err(invalid)?;
-        let asked = DrawRequest {
+        let request = DrawRequest {
             fragment: running.entry,
             vertex: self.vertex.as_deref(),
             vertices: self.vertices,
@@ -139,7 +139,8 @@ impl DrawArgs {
             depth: self.depth,
             specialized: &running.specialized,
         };
-        let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(|e| invalid(e.what))?;
+        let draw =
+            stages::draw(running.program, running.text, &request, &running.resource_inputs, &input::bytes).map_err(|e| invalid(e.what))?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
         let settings = grid.settings(running.budget, fuel);
         if settings.schedule.is_none() {
@@ -189,12 +190,12 @@ impl Running<'_> {
             Some((x, y)) => vec![y as usize * self.size.0 as usize + x as usize],
             None => (0..self.size.0 as usize * self.size.1 as usize).collect(),
         };
-        let each = self.values || pixels.len() * chosen.len().max(1) <= super::run::FEW;
-        let at = |i: usize| (i as u32 % self.size.0, i as u32 / self.size.0);
+        let lists_pixels = self.values || pixels.len() * chosen.len().max(1) <= super::run::FEW;
+        let pixel_at = |i: usize| (i as u32 % self.size.0, i as u32 / self.size.0);
         for &i in &chosen {
             let target = &shown.targets[i];
-            for &k in pixels.iter().filter(|_| each) {
-                let (x, y) = at(k);
+            for &k in pixels.iter().filter(|_| lists_pixels) {
+                let (x, y) = pixel_at(k);
                 let text = value::show(self.program, TypeId::vector(Scalar::Float, 4), &target.texels[k]);
                 if self.json {
                     let object = json!({"schema": 1, "kind": "pixel", "target": target.number, "pixel": [x, y], "value": text, "in_doubt": target.doubted[k]});
@@ -205,12 +206,12 @@ impl Running<'_> {
                 let doubt = if target.doubted[k] { ", in doubt" } else { "" };
                 say!("{number}({x},{y})  {text}{doubt}");
             }
-            if !each || self.json {
+            if !lists_pixels || self.json {
                 print_summary(&picture::summary(&picture, i), self.json);
             }
         }
         if let Some(depths) = &shown.depth {
-            self.depths(depths, &pixels, each, precise);
+            self.depths(depths, &pixels, lists_pixels, precise);
         }
         grid::show_resources(self.program, (&draw.resources, &shown.buffers), self.values, self.json);
         if let Some(path) = self.image {
@@ -234,9 +235,9 @@ impl Running<'_> {
         Ok(code)
     }
 
-    fn depths(&self, depths: &[Inexact], pixels: &[usize], each: bool, precise: bool) {
+    fn depths(&self, depths: &[Inexact], pixels: &[usize], lists_pixels: bool, precise: bool) {
         let float = |x: f64| value::float((x as f32).to_bits());
-        for &k in pixels.iter().filter(|_| each) {
+        for &k in pixels.iter().filter(|_| lists_pixels) {
             let (x, y) = (k as u32 % self.size.0, k as u32 / self.size.0);
             let Inexact { value, allowed } = depths[k];
             if self.json {
@@ -250,7 +251,7 @@ impl Running<'_> {
                 say!("depth ({x},{y})  {}", float(value));
             }
         }
-        if !each && !self.json {
+        if !lists_pixels && !self.json {
             let (least, greatest) = depths.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), d| (a.min(d.value), b.max(d.value)));
             say!("depth: {} to {}", float(least), float(greatest));
         }
@@ -267,8 +268,8 @@ impl Running<'_> {
                 );
             }
         }
-        for apart in &shown.apart {
-            let (place, thread, other) = (self.place(apart.place), apart.thread, apart.other);
+        for divergence in &shown.apart {
+            let (place, thread, other) = (self.place(divergence.place), divergence.thread, divergence.other);
             tell!(
                 "note: at {place} thread {thread} stands and thread {other} of its quad does not come there: what it computes there is unspecified"
             );

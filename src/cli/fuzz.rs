@@ -265,9 +265,9 @@ impl Fuzz {
             explained.count(explanation.and_then(|e| e.all).filter(|_| finding.verdict == "disagree"));
         }
         if all > bound {
-            let and = if quirks.is_some() { ", so that they count as not known" } else { "" };
+            let note = if quirks.is_some() { ", so that they count as not known" } else { "" };
             tell!(
-                "{} more disagreements are listed in the journal, if one is kept, and were not made minimal{and} (--shrink {bound})",
+                "{} more disagreements are listed in the journal, if one is kept, and were not made minimal{note} (--shrink {bound})",
                 all - bound
             );
         }
@@ -276,8 +276,8 @@ impl Fuzz {
 
     /// Prints one finding with its minimal programs.
     fn show(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], explanation: Option<&Explanation>) {
-        let near = if finding.near_miss { " --near-miss" } else { "" };
-        let replay = format!("smallstep fuzz --seed {} --only {}{near}{}", plan.seed, finding.index, self.replay_flags(plan));
+        let near_miss_flag = if finding.near_miss { " --near-miss" } else { "" };
+        let replay = format!("smallstep fuzz --seed {} --only {}{near_miss_flag}{}", plan.seed, finding.index, self.replay_flags(plan));
         let known = |i: usize| explanation.and_then(|e| e.each[i].as_deref());
         if self.json {
             let fault = |(i, m): (usize, &Minimal)| json!({"minimal": m.tree.print(), "why": m.verdict.why(), "known": known(i)});
@@ -315,9 +315,9 @@ impl Fuzz {
     /// Saves the minimal programs of a finding, if --save was given.
     fn save(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], replay: &str) {
         for (i, minimal) in faults.iter().enumerate() {
-            let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };
+            let suffix = if i == 0 { String::new() } else { format!("-{}", i + 1) };
             let text = format!("; {group}\n; {replay}\n{}", minimal.tree.print());
-            self.campaign.save(&format!("seed{}-{}{which}.lv", plan.seed, finding.index), &text);
+            self.campaign.save(&format!("seed{}-{}{suffix}.lv", plan.seed, finding.index), &text);
         }
     }
 

@@ -129,7 +129,7 @@ pub(crate) struct FuzzSpirv {
 }
 
 fn analysis(name: &str) -> Result<Named<Module>, String> {
-    super::analyses::named(&SPIRV_ANALYSES, name)
+    super::analyses::analysis_named(&SPIRV_ANALYSES, name)
 }
 
 /// A kind of modules that --of names.
@@ -154,9 +154,9 @@ fn kind_of(name: &str) -> Result<OtherModules, String> {
 }
 
 fn defect(name: &str) -> Result<Defect, String> {
-    let named = |defect: &&Defect| format!("{defect:?}").eq_ignore_ascii_case(name);
+    let has_name = |defect: &&Defect| format!("{defect:?}").eq_ignore_ascii_case(name);
     let names = || Defect::ALL.iter().map(|defect| format!("{defect:?}")).collect::<Vec<_>>().join(", ");
-    Defect::ALL.iter().find(named).copied().ok_or_else(|| format!("no defect is named {name:?}; there are: {}", names()))
+    Defect::ALL.iter().find(has_name).copied().ok_or_else(|| format!("no defect is named {name:?}; there are: {}", names()))
 }
 
 impl FuzzSpirv {
@@ -193,7 +193,7 @@ impl FuzzSpirv {
         };
         let optimiser = match &self.via {
             // A compiler that is not ours may lack features that generated modules need.
-            Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop().map(Compiler::that_may_refuse),
+            Some(name) => super::compilers::compilers_named(std::slice::from_ref(name), limit)?.pop().map(Compiler::that_may_refuse),
             None => optimiser,
         };
         let optimiser = match &self.validator {
@@ -266,23 +266,23 @@ impl FuzzSpirv {
     }
 
     /// The options that name the compiler, in command line syntax.
-    fn by(&self) -> String {
-        let mut by = String::new();
+    fn compiler_options(&self) -> String {
+        let mut options = String::new();
         for (option, value) in [("--via", &self.via), ("--optimiser", &self.optimiser)] {
             if let Some(value) = value {
-                by += &format!(" {option} '{}'", value.replace('\'', r"'\''"));
+                options += &format!(" {option} '{}'", value.replace('\'', r"'\''"));
             }
         }
         if self.through_wgsl {
-            by += " --through-wgsl";
+            options += " --through-wgsl";
         }
         if !self.of.is_empty() && self.device.device != "none" {
-            by += &format!(" --device '{}'", self.device.device);
+            options += &format!(" --device '{}'", self.device.device);
         }
         if self.profile != Profile::Strict {
-            by += &format!(" --profile {}", self.profile);
+            options += &format!(" --profile {}", self.profile);
         }
-        by
+        options
     }
 
     /// Judges modules with images, stages and draws, with the optimiser or on all engines.
@@ -300,13 +300,13 @@ impl FuzzSpirv {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         for (number, finding) in tally.findings.iter().enumerate() {
-            let by = self.by();
+            let options = self.compiler_options();
             match plan.by {
                 By::Compiler(_) => tell!("{}: {}", Runner::Optimiser, finding.what),
                 By::Engines { .. } => tell!("{}", finding.what),
             }
             tell!(
-                "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{by}",
+                "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{options}",
                 finding.source.name(),
                 finding.seed,
                 self.executed
@@ -375,28 +375,28 @@ impl FuzzSpirv {
             Ok(text) => text,
             Err(e) => return input::fail(exit::FAILED, &e.to_string()),
         };
-        let mut said = Vec::new();
+        let mut remarks = Vec::new();
         if let Some(twin) = &case.twin {
-            said.push(format!("{} at instruction {}: {}", twin.id, twin.instruction, twin.defect.what()));
+            remarks.push(format!("{} at instruction {}: {}", twin.id, twin.instruction, twin.defect.what()));
         }
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
-        said.push(brief(&judged));
+        remarks.push(brief(&judged));
         let mut wrong = matches!(judged, Judged::Wrong(..));
         if let Some(optimiser) = &plan.optimiser {
             wrong |= show_optimised(&case, optimiser);
         }
         if self.twin.is_none() && device.is_some() {
             let tally = campaign::run(plan, device, |_, _| {});
-            said.extend(tally.findings.iter().map(|finding| format!("{}: {}", finding.runner, finding.what)));
+            remarks.extend(tally.findings.iter().map(|finding| format!("{}: {}", finding.runner, finding.what)));
             wrong = !tally.findings.is_empty();
         }
         let code = if wrong { exit::DISAGREE } else { exit::DONE };
         if self.json {
             say!("{}", json!({"schema": 1, "kind": "module", "seed": self.seed, "assembly": text}));
-            say!("{}", json!({"schema": 1, "kind": "summary", "seed": self.seed, "said": said, "exit": code}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "seed": self.seed, "said": remarks, "exit": code}));
         } else {
             say_part!("{text}");
-            said.iter().for_each(|line| say!("; {line}"));
+            remarks.iter().for_each(|line| say!("; {line}"));
         }
         Ok(code)
     }
@@ -530,9 +530,9 @@ impl FuzzSpirv {
             Of::Modeled(Modeled::Pointers) => "--of pointers".into(),
             Of::Modeled(Modeled::Subgroups) => "--of subgroups".into(),
         };
-        let by = if finding.runner == Runner::Optimiser { self.by() } else { String::new() };
+        let options = if finding.runner == Runner::Optimiser { self.compiler_options() } else { String::new() };
         let left_out: String = plan.limits.left_out.iter().map(|feature| format!(" --leave-out '{feature}'")).collect();
-        format!("smallstep fuzz-spirv --seed {} {kind} --only{twin}{device}{by}{left_out}", finding.seed)
+        format!("smallstep fuzz-spirv --seed {} {kind} --only{twin}{device}{options}{left_out}", finding.seed)
     }
 
     /// Shrinks a finding and prints it. Returns its quirk, if it is a known one.
@@ -560,8 +560,8 @@ impl FuzzSpirv {
             tell!("{heading}\nknown: {quirk}");
             return Some(quirk);
         }
-        let said = shown.map_or_else(|| brief(&judged), |shown| shown.why());
-        let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(plan, finding), carried(&case));
+        let reason = shown.map_or_else(|| brief(&judged), |shown| shown.why());
+        let text = format!("; Made minimal from the module of: {}\n; {reason}\n{}{text}", self.replay(plan, finding), carried(&case));
         tell!("{heading}\nminimal:\n{text}");
         if let (Runner::Optimiser, Some(optimiser)) = (finding.runner, &plan.optimiser) {
             show_optimised(&case, optimiser);
@@ -579,25 +579,25 @@ impl FuzzSpirv {
 
 /// Reports the output of an optimiser for a module. Returns whether it is wrong.
 fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
-    let became = optimised(case, optimiser);
+    let verdict = optimised(case, optimiser);
     if let Some(passes) = optimiser.passes(&case.words) {
         tell!("; {{random}} is {}", passes.join(" "));
     }
     if let (Verdict::Disagree(_), Ok(text)) =
-        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
+        (&verdict, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
     {
         tell!("optimised:\n{text}");
     }
     tell!(
         "; {}: {}",
         optimiser.name(),
-        match &became {
+        match &verdict {
             Verdict::Agree => "it shows what the module allows".to_string(),
             Verdict::Vacuous(_) => "the module is undefined, and allows everything".to_string(),
             other => other.why(),
         }
     );
-    matches!(became, Verdict::Disagree(_))
+    matches!(verdict, Verdict::Disagree(_))
 }
 
 fn brief(judged: &Judged) -> String {

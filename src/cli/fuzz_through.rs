@@ -31,12 +31,12 @@ pub(super) struct Through {
 
 impl Through {
     pub(super) fn run(&self, args: &CampaignArgs, device: &DeviceArgs) -> exit::Ended {
-        let named = device;
+        let device_args = device;
         let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
             Ok(quirks) => quirks,
             Err(e) => return input::fail(exit::INVALID, &e.what),
         };
-        let mut device = match named.open() {
+        let mut device = match device_args.open() {
             Ok(device) => device,
             Err(why) => return input::fail_with(exit::UNCHECKED, &format!("unchecked: {why}")),
         };
@@ -44,13 +44,13 @@ impl Through {
         let profile = device.as_ref().map_or(of_compiler, |device| profile_of(device.route()));
         let plan =
             Plan { extent: self.extent, mix: &self.mix, references: self.references, profile, planted: None, via: self.via.as_ref() };
-        let replay = Replay { plan: &plan, named, route: device.as_ref().map(|device| device.route().name()) };
-        let only = match (self.from, self.mix.first(), args.only) {
+        let replay = Replay { plan: &plan, device_args, route: device.as_ref().map(|device| device.route().name()) };
+        let selected = match (self.from, self.mix.first(), args.only) {
             (Some(seed), Some(&programs), _) => Some((programs, seed)),
-            (_, _, only) => only.map(|index| plan.program(index)),
+            (_, _, selected) => selected.map(|index| plan.program(index)),
         };
-        if let Some((programs, seed)) = only {
-            return self.only(&plan, (programs, seed), args, device.as_mut());
+        if let Some((programs, seed)) = selected {
+            return self.judge_one(&plan, (programs, seed), args, device.as_mut());
         }
         if let Some(what) = plan.extent.empty_shard() {
             return input::fail(exit::INVALID, &what);
@@ -80,8 +80,8 @@ impl Through {
         }
         let groups = groups(&tally.findings);
         // A device that is gone cannot judge again.
-        let again = if outage.is_some() { None } else { device.as_mut() };
-        let explained = self.show(&replay, args, &groups, again, quirks.as_deref());
+        let live_device = if outage.is_some() { None } else { device.as_mut() };
+        let explained = self.show(&replay, args, &groups, live_device, quirks.as_deref());
         let missed = tally.missed_floors(name.is_some());
         let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
         let disagree = disagreements > explained.all();
@@ -120,7 +120,13 @@ impl Through {
     }
 
     /// Judges a single program.
-    fn only(&self, plan: &Plan, (programs, seed): (Programs, u64), args: &CampaignArgs, mut device: Option<&mut Device>) -> exit::Ended {
+    fn judge_one(
+        &self,
+        plan: &Plan,
+        (programs, seed): (Programs, u64),
+        args: &CampaignArgs,
+        mut device: Option<&mut Device>,
+    ) -> exit::Ended {
         let (text, verdict) = plan.verdict_on(programs, seed, device.as_deref_mut());
         let mut small = match args.shrink {
             Some(most) if most > 0 => minimal(plan, (programs, seed), device.as_deref_mut()),
@@ -129,9 +135,9 @@ impl Through {
         if let (Some(small), Some(device)) = (&mut small, device) {
             blame(plan, (programs, seed), small, device);
         }
-        let (of, name, why, code) = (programs.name(), verdict.name(), explained(&verdict), verdict.code());
+        let (kind, name, why, code) = (programs.name(), verdict.name(), explained(&verdict), verdict.code());
         if self.json {
-            say!("{}", json!({"schema": 1, "kind": "program", "of": of, "seed": seed, "text": text}));
+            say!("{}", json!({"schema": 1, "kind": "program", "of": kind, "seed": seed, "text": text}));
             let profile = plan.profile.to_string();
             say!(
                 "{}",
@@ -139,7 +145,7 @@ impl Through {
             );
         } else {
             say!("{text}");
-            say!("// {of}, seed {seed}, under {}: {name} {why}", plan.profile);
+            say!("// {kind}, seed {seed}, under {}: {name} {why}", plan.profile);
             if let Some(small) = small {
                 say!("\n// minimal: {}\n{}", explained(&small.verdict), small.text);
             }
@@ -170,14 +176,14 @@ impl Through {
         let (mut shrunk, mut rest) = (0, 0);
         for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))) {
             let program = replay.plan.program(finding.index);
-            let mut on = device.as_deref_mut().filter(|_| finding.device);
+            let mut judging_device = device.as_deref_mut().filter(|_| finding.device);
             let disagrees = finding.verdict == "disagree";
             // The quirk whose word explains the finding, for the program or for a text that
             // replaces it.
-            let remedied = |text: Option<&str>, on: Option<&mut Device>| {
-                on.filter(|_| disagrees).and_then(|on| known.remedied(replay.plan, program, text, on))
+            let remedied = |text: Option<&str>, judging_device: Option<&mut Device>| {
+                judging_device.filter(|_| disagrees).and_then(|judging_device| known.remedied(replay.plan, program, text, judging_device))
             };
-            if let Some(remedied) = remedied(None, on.as_deref_mut()) {
+            if let Some(remedied) = remedied(None, judging_device.as_deref_mut()) {
                 self.finding(replay, finding, None, Some(&remedied));
                 explained.count(Some(remedied));
                 continue;
@@ -187,13 +193,12 @@ impl Through {
                 continue;
             }
             shrunk += 1;
-            let mut small = minimal(replay.plan, program, on.as_deref_mut());
-            let name = small
-                .as_ref()
-                .filter(|_| disagrees)
-                .and_then(|small| known.name_of(small).map(String::from).or_else(|| remedied(Some(&small.text), on.as_deref_mut())));
-            if let (Some(small), Some(on)) = (&mut small, on) {
-                blame(replay.plan, program, small, on);
+            let mut small = minimal(replay.plan, program, judging_device.as_deref_mut());
+            let name = small.as_ref().filter(|_| disagrees).and_then(|small| {
+                known.name_of(small).map(String::from).or_else(|| remedied(Some(&small.text), judging_device.as_deref_mut()))
+            });
+            if let (Some(small), Some(judging_device)) = (&mut small, judging_device) {
+                blame(replay.plan, program, small, judging_device);
             }
             self.finding(replay, finding, small.as_ref(), name.as_deref());
             explained.count(name);
@@ -258,8 +263,8 @@ impl Through {
         say!("WSL's relation beside the machine: {} programs", tally.referenced);
         for (list, word) in [(&tally.refused, "refused"), (&tally.unchecked, "unchecked")] {
             for (why, n) in list {
-                let named = tally.named.get(why).into_iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(", ");
-                say!("  {word}: {n} for {why}: {}{named}", if *n > MAX_NAMED as u64 { "the first are " } else { "" });
+                let seeds = tally.named.get(why).into_iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                say!("  {word}: {n} for {why}: {}{seeds}", if *n > MAX_NAMED as u64 { "the first are " } else { "" });
             }
         }
         for (list, word) in [(&tally.vacuous, "left out: dispatches and calls"), (&tally.passed, "passed over: seeds")] {
@@ -267,8 +272,8 @@ impl Through {
                 say!("  {word}: {n}, {why}");
             }
         }
-        for (how, n) in &tally.restricted {
-            say!("  restricted: {n} programs, {how}");
+        for (restriction, n) in &tally.restricted {
+            say!("  restricted: {n} programs, {restriction}");
         }
         let list = |all: &BTreeMap<String, u64>| all.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
         say!("stages: {}", list(&tally.stages));
@@ -297,7 +302,7 @@ fn counts_text(by_kind: &BTreeMap<Programs, Counts>, all: &Counts) -> String {
 /// The data for judging a finding again.
 struct Replay<'p> {
     plan: &'p Plan<'p>,
-    named: &'p DeviceArgs,
+    device_args: &'p DeviceArgs,
     route: Option<&'static str>,
 }
 
@@ -312,7 +317,7 @@ impl Replay<'_> {
         if let Some(compiler) = self.plan.via {
             command += &format!(" --via '{}'", compiler.name().replace('\'', r"'\''"));
         }
-        if let (Some(route), device) = (self.route, &self.named.device) {
+        if let (Some(route), device) = (self.route, &self.device_args.device) {
             command += &format!(" --device '{device}' --route {route}");
         }
         command

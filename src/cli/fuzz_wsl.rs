@@ -14,7 +14,7 @@ use smallstep::theorem::wsl::{MIX, Programs, SHORT_MIX};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
-    super::analyses::named(&WSL_ANALYSES, name)
+    super::analyses::analysis_named(&WSL_ANALYSES, name)
 }
 
 /// Reads a kind of programs.
@@ -121,7 +121,7 @@ impl FuzzWsl {
             let extent = self.campaign.extent(seed, count, threads);
             let limit = std::time::Duration::from_secs(60);
             let via = match &self.via {
-                Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop(),
+                Some(name) => super::compilers::compilers_named(std::slice::from_ref(name), limit)?.pop(),
                 None => None,
             };
             let mix = match (self.of.is_empty(), self.short) {
@@ -140,8 +140,8 @@ impl FuzzWsl {
             };
             return through.run(&self.campaign, &self.device);
         }
-        let needless = self.campaign.given().or(self.references.is_some().then_some("--references"));
-        if let (Some(option), true) = (needless, self.uniformity.is_none() || self.campaign.given().is_some()) {
+        let needless = self.campaign.first_option().or(self.references.is_some().then_some("--references"));
+        if let (Some(option), true) = (needless, self.uniformity.is_none() || self.campaign.first_option().is_some()) {
             return super::input::fail(exit::INVALID, &format!("{option} is for campaigns, with --through"));
         }
         let Extent { threads, .. } = self.campaign.extent(seed, count, threads);

@@ -62,7 +62,7 @@ pub(super) struct Running<'a> {
     pub program: &'a Program,
     pub entry: Option<&'a str>,
     pub groups: [u32; 3],
-    pub given: Vec<(ResourceRef, ResourceInput)>,
+    pub resource_inputs: Vec<(ResourceRef, ResourceInput)>,
     /// Whether the machine runs it.
     pub fast: bool,
     pub budget: Budget,
@@ -81,11 +81,11 @@ impl GridArgs {
             return self.run_fast(&running, &dispatch, &place);
         }
         let settings = self.settings(running.budget, FUEL);
-        self.ended(&running, &dispatch, &settings, dispatch.run(&settings), &place)
+        self.finish(&running, &dispatch, &settings, dispatch.run(&settings), &place)
     }
 
     /// The result of a run, or the reason why there is none.
-    fn ended(
+    fn finish(
         &self,
         running: &Running,
         dispatch: &Dispatch,
@@ -111,36 +111,36 @@ impl GridArgs {
     }
 
     /// The contents of resources, by name and by place.
-    pub(super) fn given(&self, compute: &ComputeArgs) -> Result<Vec<(ResourceRef, ResourceInput)>, Failure> {
-        let mut given: Vec<(ResourceRef, ResourceInput)> = self.bind.iter().cloned().map(Into::into).collect();
+    pub(super) fn resource_inputs(&self, compute: &ComputeArgs) -> Result<Vec<(ResourceRef, ResourceInput)>, Failure> {
+        let mut inputs: Vec<(ResourceRef, ResourceInput)> = self.bind.iter().cloned().map(Into::into).collect();
         for Assignment { place, given: contents } in &compute.set {
-            given.push((ResourceRef::Place(*place), ResourceInput::Bytes(compute::contents(contents)?)));
+            inputs.push((ResourceRef::Place(*place), ResourceInput::Bytes(compute::contents(contents)?)));
         }
         for Assignment { place, given: texels } in &compute.texture {
             let image = match texels {
                 Texels::Image(image) => image.clone(),
                 Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
             };
-            given.push((ResourceRef::Place(*place), ResourceInput::Image(image)));
+            inputs.push((ResourceRef::Place(*place), ResourceInput::Image(image)));
         }
-        given.extend(compute.sampler.iter().map(|a| (ResourceRef::Place(a.place), ResourceInput::Sampler(a.given.0))));
-        Ok(given)
+        inputs.extend(compute.sampler.iter().map(|a| (ResourceRef::Place(a.place), ResourceInput::Sampler(a.given.0))));
+        Ok(inputs)
     }
 
     /// Prints the steps of all threads, or of the thread with this number, along the first way.
     /// Then prints the result of the run.
-    pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
+    pub(super) fn trace(&self, running: &Running, only_thread: Option<u32>) -> Result<u8, Failure> {
         let dispatch = running.dispatch()?;
         let place = |span: Span| running.place(span);
         let settings = self.settings(running.budget, 10_000);
         let mut count = 0;
         let ending = dispatch.trace(&settings, &mut |thread, step| {
             count += 1;
-            if only.is_none_or(|only| only == thread.number) {
+            if only_thread.is_none_or(|only_thread| only_thread == thread.number) {
                 print_step(running.text, None, Some(thread.number), count, step, running.json);
             }
         });
-        self.ended(running, &dispatch, &settings, ending, &place)
+        self.finish(running, &dispatch, &settings, ending, &place)
     }
 
     /// Runs on the machine. Values are definite, and races are not detected.
@@ -172,7 +172,7 @@ impl GridArgs {
                 machine::Ending::Limit { limit, place: at } => {
                     (exit::LIMIT, format!("{}: {limit}; thread {thread} stands at {}", running.name, place(at)))
                 }
-                machine::Ending::Open { place: at } => on_reference(&carried(thread, at, place)),
+                machine::Ending::Open { place: at } => on_reference(&unspecified_value_text(thread, at, place)),
                 machine::Ending::NoGroup { place: at } => {
                     (exit::UNSUPPORTED, format!("unsupported: a barrier of a thread that is in no group (at {})", place(at)))
                 }
@@ -188,7 +188,7 @@ impl<'a> Running<'a> {
     fn dispatch(&self) -> Result<Dispatch<'a>, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", self.name));
         let entry = compute_entry(self.program, self.entry).map_err(|e| invalid(e.what))?;
-        let resources = bind(self.program, entry, &self.given, &input::bytes).map_err(|e| invalid(e.what))?;
+        let resources = bind(self.program, entry, &self.resource_inputs, &input::bytes).map_err(|e| invalid(e.what))?;
         Ok(Dispatch { program: self.program, text: self.text, entry, groups: self.groups, resources })
     }
 
@@ -236,18 +236,18 @@ pub(super) fn shown<S>(ending: wsl::Ending<S>, (name, text): (&str, &str), fuel:
         let (line, column) = line_column(text, span.start);
         format!("{name}:{line}:{column}")
     };
-    let faster = |what: String, by: &str| if fast { what } else { format!("{what}{by}, and looks for no races") };
+    let with_hint = |what: String, by: &str| if fast { what } else { format!("{what}{by}, and looks for no races") };
     Err(match ending {
         wsl::Ending::Shown(shown) => return Ok(shown),
         wsl::Ending::Refused(error) => (exit::INVALID, Diagnostic::from(*error).render(name, text).trim_end().to_string()),
         wsl::Ending::Diverged(d) => diverged((d.waiting, d.barrier), (d.other, d.at), &place),
-        wsl::Ending::Open(at) => on_reference(&carried(at.thread, at.at, &place)),
+        wsl::Ending::Open(at) => on_reference(&unspecified_value_text(at.thread, at.at, &place)),
         wsl::Ending::OutOfFuel(at) => {
             let (code, what) = out_of_fuel(fuel, at.thread, at.at, &place);
-            (code, faster(what, ", and --engine machine, which is faster"))
+            (code, with_hint(what, ", and --engine machine, which is faster"))
         }
         wsl::Ending::Other(Outcome::Limit(limit)) => {
-            (exit::LIMIT, faster(format!("{name}: {limit}"), "; --engine machine is faster and has higher limits"))
+            (exit::LIMIT, with_hint(format!("{name}: {limit}"), "; --engine machine is faster and has higher limits"))
         }
         wsl::Ending::Other(Outcome::Unsupported(what)) => (exit::UNSUPPORTED, format!("unsupported: {what}")),
         wsl::Ending::Other(Outcome::Stuck(found)) => (exit::DISAGREE, stuck(&found)),
@@ -269,7 +269,7 @@ pub(super) const FAST_FUEL: u64 = 2_000_000_000;
 const NO_QUAD: &str = "an operation over a quad of threads, and no fragment is drawn here";
 
 /// A sentence about a thread that finds an unspecified value on the machine.
-pub(super) fn carried(thread: u32, at: Span, place: &impl Fn(Span) -> String) -> String {
+pub(super) fn unspecified_value_text(thread: u32, at: Span, place: &impl Fn(Span) -> String) -> String {
     format!("thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified", place(at))
 }
 

@@ -122,17 +122,17 @@ pub(crate) fn threads() -> RangedU64ValueParser<usize> {
 
 /// Reads `WxH`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
-    let wrong = || format!("\"{text}\" is no size; write it as 256x256, each side from 1 to 4096");
-    let (width, height) = text.split_once('x').ok_or_else(wrong)?;
-    let side = |s: &str| s.parse::<u32>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong);
+    let invalid = || format!("\"{text}\" is no size; write it as 256x256, each side from 1 to 4096");
+    let (width, height) = text.split_once('x').ok_or_else(invalid)?;
+    let side = |s: &str| s.parse::<u32>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(invalid);
     Ok((side(width)?, side(height)?))
 }
 
 /// Reads `X,Y`.
 pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
-    let wrong = || format!("\"{text}\" is no pixel; write it as 3,4, each below 65536");
-    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
-    let part = |s: &str| s.trim().parse::<u32>().ok().filter(|&n| n < 65536).ok_or_else(wrong);
+    let invalid = || format!("\"{text}\" is no pixel; write it as 3,4, each below 65536");
+    let (x, y) = text.split_once(',').ok_or_else(invalid)?;
+    let part = |s: &str| s.trim().parse::<u32>().ok().filter(|&n| n < 65536).ok_or_else(invalid);
     Ok((part(x)?, part(y)?))
 }
 

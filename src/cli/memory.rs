@@ -29,7 +29,7 @@ pub(super) struct Memory<'a> {
 
 impl Memory<'_> {
     /// Checks that the entry point uses each buffer that is written to a file.
-    pub(super) fn belongs(self, name: &str, uses: Uses<'_>, entry: &str) -> Result<(), Failure> {
+    pub(super) fn check_out_places(self, name: &str, uses: Uses<'_>, entry: &str) -> Result<(), Failure> {
         match self.out.iter().find(|a| uses.storage_at(a.place).is_none()) {
             Some(Assignment { place, .. }) => Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{entry}\""))),
             None => Ok(()),
@@ -37,13 +37,13 @@ impl Memory<'_> {
     }
 
     /// Prints the buffers and images of an entry point with these uses, and writes the requested
-    /// files. `given` has the contents of buffers that are only read.
+    /// files. `initial_bytes` has the contents of buffers that are only read.
     pub(super) fn show<'g>(
         self,
         uses: Uses<'_>,
         invocations: Invocations<'_>,
         (buffers, images): (&[ObservedBuffer], &[ObservedImage]),
-        given: impl Fn(Place) -> Option<&'g [u8]>,
+        initial_bytes: impl Fn(Place) -> Option<&'g [u8]>,
     ) -> Result<(), Failure> {
         for buffer in buffers {
             self.buffer(uses, invocations, buffer);
@@ -54,7 +54,7 @@ impl Memory<'_> {
         for Assignment { place, given: path } in self.out {
             let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
             // A buffer that is only read is unchanged, and a device does not return it.
-            let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| given(*place)).unwrap_or_default();
+            let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| initial_bytes(*place)).unwrap_or_default();
             output::write(path, bytes).map_err(invalid)?;
             let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());
             if undefined > 0 {
@@ -82,7 +82,7 @@ impl Memory<'_> {
             ControlFlow::Continue(())
         });
         let undefined = buffer.undefined.iter().map(|u| {
-            let (made_at, made_by) = (report::instruction(module, u.made_at), made_by(invocations, u.made_by));
+            let (made_at, made_by) = (report::instruction(module, u.made_at), invocation_json(invocations, u.made_by));
             json!({"id": u.kind, "start": u.start, "end": u.end, "made_at": made_at, "made_by": made_by})
         });
         let undefined: Vec<_> = undefined.collect();
@@ -116,7 +116,7 @@ impl Memory<'_> {
     }
 }
 
-fn made_by(invocations: Invocations<'_>, by: InvocationId) -> Value {
+fn invocation_json(invocations: Invocations<'_>, by: InvocationId) -> Value {
     match invocations {
         Invocations::OfDispatch(module, groups) => json!(module.global(groups, by.workgroup, by.local)),
         Invocations::OfFragments(_) => json!({"quad": by.workgroup, "lane": by.local}),

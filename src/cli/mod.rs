@@ -145,7 +145,7 @@ type Lines = Option<fn(std::fmt::Arguments<'_>)>;
 
 /// The function for JSON beside an output file. It uses standard error if the output goes to
 /// standard output.
-fn beside(json: bool, out: &std::path::Path) -> Lines {
+fn lines_for_file(json: bool, out: &std::path::Path) -> Lines {
     match json {
         true if out.as_os_str() == "-" => Some(write_aside),
         true => Some(write_out),
@@ -194,8 +194,8 @@ pub(crate) fn run() -> ExitCode {
     let parsed = Cli::command().try_get_matches_from(&words).and_then(|matches| {
         let mut command = Cli::from_arg_matches(&matches)?.command;
         match (&mut command, matches.subcommand()) {
-            (Command::Run(run), Some((_, matches))) => run.given = given(matches),
-            (Command::Trace(trace), Some((_, matches))) => trace.given = given(matches),
+            (Command::Run(run), Some((_, matches))) => run.given_options = options_on_command_line(matches),
+            (Command::Trace(trace), Some((_, matches))) => trace.given_options = options_on_command_line(matches),
             _ => {}
         }
         Ok(command)
@@ -230,17 +230,17 @@ fn failure(code: u8, message: &str) -> serde_json::Value {
 }
 
 /// The options on the command line, without leading dashes.
-fn given(matches: &ArgMatches) -> Vec<String> {
-    let on_the_line = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(clap::parser::ValueSource::CommandLine);
-    matches.ids().filter(on_the_line).map(|id| id.as_str().replace('_', "-")).collect()
+fn options_on_command_line(matches: &ArgMatches) -> Vec<String> {
+    let is_on_command_line = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(clap::parser::ValueSource::CommandLine);
+    matches.ids().filter(is_on_command_line).map(|id| id.as_str().replace('_', "-")).collect()
 }
 
 /// Fails for the first option on the command line that is not in `taken`, because the run does not
 /// use it.
-pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
+pub(crate) fn check_options(given_options: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
     // Groups of options have names in upper case.
     let unused = |option: &&String| option.starts_with(char::is_lowercase) && !taken.concat().contains(&option.as_str());
-    match given.iter().find(unused) {
+    match given_options.iter().find(unused) {
         Some(option) => Err((exit::INVALID, format!("error: --{option} is of no use for {what}"))),
         None => Ok(()),
     }

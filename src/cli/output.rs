@@ -73,7 +73,7 @@ impl Making {
         if let Some(file) = unnamed(path) {
             return Ok((Making { path: path.into(), part: Part::Unnamed(file.try_clone()?) }, file));
         }
-        let part = beside(path);
+        let part = temporary_path(path);
         let file = File::create(&part)?;
         Ok((Making { path: path.into(), part: Part::Beside(part) }, file))
     }
@@ -85,7 +85,7 @@ impl Making {
             #[cfg(target_os = "linux")]
             Part::Unnamed(file) => {
                 // A file can get a name only if that name is free, so moving takes two steps.
-                let part = beside(&self.path);
+                let part = temporary_path(&self.path);
                 rustix::fs::linkat(rustix::fs::CWD, opened(&file), rustix::fs::CWD, &part, rustix::fs::AtFlags::SYMLINK_FOLLOW)?;
                 part
             }
@@ -108,7 +108,7 @@ impl Drop for Making {
 }
 
 /// The temporary path of a file.
-fn beside(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     path.with_file_name(name)

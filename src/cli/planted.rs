@@ -45,10 +45,10 @@ impl Planted {
             return self.run_dispatches();
         }
         let mut bugs = planted::table();
-        if let Some(only) = &self.only {
-            bugs.retain(|bug| [bug.name, bug.family.name(), rule(bug)].iter().any(|text| text.contains(only.as_str())));
+        if let Some(filter) = &self.only {
+            bugs.retain(|bug| [bug.name, bug.family.name(), rule(bug)].iter().any(|text| text.contains(filter.as_str())));
             if bugs.is_empty() {
-                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{only}\" in its name, family or rule"));
+                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{filter}\" in its name, family or rule"));
             }
         }
         if self.list {
@@ -76,11 +76,11 @@ impl Planted {
 
     fn run_dispatches(&self) -> Ended {
         let mut bugs = dispatches::table();
-        if let Some(only) = &self.only {
+        if let Some(filter) = &self.only {
             let rule = |bug: &dispatches::Bug| bug.plant.rule().map_or("-", Rule::name);
-            bugs.retain(|bug| [bug.name, bug.plant.place(), rule(bug)].iter().any(|text| text.contains(only.as_str())));
+            bugs.retain(|bug| [bug.name, bug.plant.place(), rule(bug)].iter().any(|text| text.contains(filter.as_str())));
             if bugs.is_empty() {
-                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{only}\" in its name, place or rule"));
+                return super::input::fail(exit::INVALID, &format!("no planted bug has \"{filter}\" in its name, place or rule"));
             }
         }
         if self.list {
@@ -139,7 +139,7 @@ impl Planted {
                 say!("    ; {}", caught.what);
             }
         }
-        let count = |is: &dyn Fn(&Fate) -> bool| fates.iter().filter(|f| is(f)).count();
+        let count = |has_fate: &dyn Fn(&Fate) -> bool| fates.iter().filter(|f| has_fate(f)).count();
         let caught = count(&|f| matches!(f, Fate::Caught(_)));
         let equivalent = count(&|f| matches!(f, Fate::Equivalent));
         let unchecked = count(&|f| matches!(f, Fate::Unchecked(_)));

@@ -68,61 +68,62 @@ impl Reduce {
         let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
         let failed = |what: String| (exit::UNCHECKED, format!("error: {}: {what}", self.file.display()));
         let program = self.reading.program(&self.file)?;
-        let until = TimeLimit::from_now(self.time_limit);
-        let kept = self.kept()?;
+        let deadline = TimeLimit::from_now(self.time_limit);
+        let kept = self.property_to_keep()?;
         if let Language::LambdaV | Language::Wsl = program.language {
-            if let Some(option) = [(self.entry.is_some(), "--entry"), (self.inputs.is_some(), "--inputs")].iter().find(|(given, _)| *given)
+            if let Some(option) =
+                [(self.entry.is_some(), "--entry"), (self.inputs.is_some(), "--inputs")].iter().find(|(is_given, _)| *is_given)
             {
                 return Err((exit::INVALID, format!("error: {} is of no use for a {} program", option.1, program.language.words())));
             }
             let (language, text) = (program.language, program.text());
-            let (said, reduced) = self.text(&kept, language, text, until).map_err(failed)?;
+            let (description, reduced) = self.text(&kept, language, text, deadline).map_err(failed)?;
             let size = |text: &str| format!("{} lines of {} characters", text.lines().count(), text.chars().count());
             let sizes = (size(text), size(&reduced.program));
             let object =
                 json!({"text": reduced.program, "characters": reduced.program.chars().count(), "characters_before": text.chars().count()});
-            return self.report(&said, &reduced, reduced.program.as_bytes(), &reduced.program, sizes, object);
+            return self.report(&description, &reduced, reduced.program.as_bytes(), &reduced.program, sizes, object);
         }
         let words = program.made_of_module().and_then(|program| program.words()).map_err(unread)?;
-        let (said, reduced) = self.module(&kept, &words, until).map_err(failed)?;
+        let (description, reduced) = self.module(&kept, &words, deadline).map_err(failed)?;
         let text = disassemble(&reduced.program).map_err(|e| (exit::FAILED, e.to_string()))?;
         let is_text = self.out.as_ref().is_some_and(|path| path.extension().is_some_and(|ending| ending == "spvasm"));
         let bytes = if is_text { text.clone().into_bytes() } else { bytes_of_words(&reduced.program) };
         let sizes = (format!("{} words", words.len()), reduced.program.len().to_string());
         let object = json!({"assembly": text, "words": reduced.program.len(), "words_before": words.len()});
-        self.report(&said, &reduced, &bytes, &text, sizes, object)
+        self.report(&description, &reduced, &bytes, &text, sizes, object)
     }
 
     fn limit(&self) -> Duration {
         self.compiler_limit
     }
 
-    fn kept(&self) -> Result<KeptProperty, exit::Failure> {
-        let nothing = || (exit::INVALID, "error: nothing says what is interesting; give --via or --interesting".to_string());
+    fn property_to_keep(&self) -> Result<KeptProperty, exit::Failure> {
+        let no_property = || (exit::INVALID, "error: nothing says what is interesting; give --via or --interesting".to_string());
         match (&self.via, &self.interesting) {
             (Some(name), _) => {
-                let compilers = super::compilers::named(std::slice::from_ref(name), self.limit())?;
-                compilers.into_iter().next().map(|compiler| KeptProperty::By(Box::new(compiler))).ok_or_else(nothing)
+                let compilers = super::compilers::compilers_named(std::slice::from_ref(name), self.limit())?;
+                compilers.into_iter().next().map(|compiler| KeptProperty::By(Box::new(compiler))).ok_or_else(no_property)
             }
             (None, Some(command)) => Ok(KeptProperty::Interesting(command.clone())),
-            (None, None) => Err(nothing()),
+            (None, None) => Err(no_property()),
         }
     }
 
     /// Reduces a module. Returns a description of the kept property, and the words.
-    fn module(&self, kept: &KeptProperty, words: &[u32], until: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
+    fn module(&self, kept: &KeptProperty, words: &[u32], deadline: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
         let compiler = match kept {
             KeptProperty::By(compiler) => compiler,
             KeptProperty::Interesting(command) => {
                 return self
-                    .by_command(command, |interesting| reduced(words, until, &mut |words| interesting(&bytes_of_words(words), "spv")));
+                    .by_command(command, |interesting| reduced(words, deadline, &mut |words| interesting(&bytes_of_words(words), "spv")));
             }
         };
         let settings = Settings { inputs: self.inputs.unwrap_or(20), seed: self.seed, ..Settings::default() };
         let judged = |words: &[u32]| judge("the module", words, self.entry.as_deref(), compiler, &settings);
         let first = judged(words);
-        to_keep(compiler, first.status, &first.cause)?;
-        let reduced = reduced(words, until, &mut |words| first.is_like(&judged(words)))?;
+        require_fault(compiler, first.status, &first.cause)?;
+        let reduced = reduced(words, deadline, &mut |words| first.is_like(&judged(words)))?;
         let last = judged(&reduced.program);
         Ok((format!("via {}: {}: {}", compiler.name(), last.status.name(), last.cause), reduced))
     }
@@ -133,20 +134,20 @@ impl Reduce {
         kept: &KeptProperty,
         language: Language,
         text: &str,
-        until: Option<TimeLimit>,
+        deadline: Option<TimeLimit>,
     ) -> Result<(String, Reduced<String>), String> {
         let compiler = match kept {
             KeptProperty::By(compiler) => compiler,
             KeptProperty::Interesting(command) => {
                 let ending = if language == Language::Wsl { "wsl" } else { "lv" };
                 return self.by_command(command, |interesting| {
-                    reduced_text(language, text, until, &mut |text| interesting(text.as_bytes(), ending))
+                    reduced_text(language, text, deadline, &mut |text| interesting(text.as_bytes(), ending))
                 });
             }
         };
         let first = judged_text(language, text, compiler);
-        to_keep(compiler, first.0, &first.1)?;
-        let reduced = reduced_text(language, text, until, &mut |text| judged_text(language, text, compiler) == first)?;
+        require_fault(compiler, first.0, &first.1)?;
+        let reduced = reduced_text(language, text, deadline, &mut |text| judged_text(language, text, compiler) == first)?;
         Ok((format!("via {}: {}: {}", compiler.name(), first.0.name(), first.1), reduced))
     }
 
@@ -157,15 +158,15 @@ impl Reduce {
         command: &str,
         reduced: impl FnOnce(&mut dyn FnMut(&[u8], &str) -> bool) -> Result<Reduced<P>, InvalidInput>,
     ) -> Result<(String, Reduced<P>), String> {
-        let mut wrong = None;
+        let mut command_error = None;
         let reduced = reduced(&mut |bytes, ending| match accepts(command, (bytes, ending), self.limit()) {
             Ok(accepted) => accepted,
             Err(invalid) => {
-                wrong.get_or_insert(invalid);
+                command_error.get_or_insert(invalid);
                 false
             }
         });
-        match wrong {
+        match command_error {
             Some(invalid) => Err(invalid.what),
             None => Ok((format!("`{command}` ends with 0"), reduced?)),
         }
@@ -204,7 +205,7 @@ impl Reduce {
 }
 
 /// The error for a compiler that does nothing wrong.
-fn to_keep(compiler: &Compiler, status: Status, cause: &str) -> Result<(), String> {
+fn require_fault(compiler: &Compiler, status: Status, cause: &str) -> Result<(), String> {
     if status.is_wrong() || status == Status::Refuses {
         return Ok(());
     }

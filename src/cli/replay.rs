@@ -69,14 +69,14 @@ impl Replay {
         };
         let bar = super::progress(Some(opened.cases()), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
         let mut counts = Counts::default();
-        let mut each = |result: Result<Replayed, LineError>| {
+        let mut count_result = |result: Result<Replayed, LineError>| {
             bar.inc(1);
             self.count(&name, &mut counts, result);
         };
         let mut unrepeated = None;
-        let on = match (opened, self.engine) {
+        let engine_name = match (opened, self.engine) {
             (Opened::Wsl(mut reader), engine) => {
-                let (engines, on) = match engine {
+                let (engines, engine_name) = match engine {
                     None => {
                         (&[wsl::OwnEngine::Reference, wsl::OwnEngine::Machine, wsl::OwnEngine::Spirv][..], "reference, machine and spirv")
                     }
@@ -94,12 +94,12 @@ impl Replay {
                         &format!("{name}: no device runs WSL; without --adapter and --route its engines do"),
                     );
                 }
-                wsl::replay(&mut reader, engines, self.fuel.unwrap_or(10_000_000), &mut each);
-                on.to_string()
+                wsl::replay(&mut reader, engines, self.fuel.unwrap_or(10_000_000), &mut count_result);
+                engine_name.to_string()
             }
             (Opened::LambdaV(mut reader), Some(engine)) => {
                 let (fuel, arithmetic) = (self.fuel.unwrap_or(1_000_000), Arithmetic::default());
-                replay(&mut reader, Subject::Ours { engine, fuel, arithmetic }, &mut each);
+                replay(&mut reader, Subject::Ours { engine, fuel, arithmetic }, &mut count_result);
                 engine.name().to_string()
             }
             (Opened::LambdaV(mut reader), None) => {
@@ -107,7 +107,7 @@ impl Replay {
                 match Device::open(&adapter, self.route, gpu::Options::default()) {
                     Err(e) => return input::fail(exit::UNCHECKED, &format!("{e}; --engine checks an engine of smallstep instead")),
                     Ok(mut device) => {
-                        replay(&mut reader, Subject::Device(&mut device), &mut each);
+                        replay(&mut reader, Subject::Device(&mut device), &mut count_result);
                         unrepeated = Some(device.unrepeated());
                         format!("{} ({})", device.adapter().name, device.route())
                     }
@@ -119,7 +119,7 @@ impl Replay {
             tell!("{name}: there are no cases, so that nothing was checked");
             counts.code = exit::UNCHECKED;
         }
-        self.summary(&name, &on, &counts, unrepeated);
+        self.summary(&name, &engine_name, &counts, unrepeated);
         Ok(counts.code)
     }
 
@@ -156,21 +156,21 @@ impl Replay {
         }
     }
 
-    fn summary(&self, name: &str, on: &str, counts: &Counts, unrepeated: Option<u64>) {
+    fn summary(&self, name: &str, engine_name: &str, counts: &Counts, unrepeated: Option<u64>) {
         let lanes = counts.lanes;
         if self.json {
             let verdicts: serde_json::Map<_, _> = NAMES.iter().zip(counts.cases).map(|(n, c)| (n.to_string(), json!(c))).collect();
             let lanes = json!({"checked": lanes.checked, "undecided": lanes.undecided});
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "summary", "file": name, "engine": on, "verdicts": verdicts, "lanes": lanes,
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "verdicts": verdicts, "lanes": lanes,
                     "unrepeated_worker_failures": unrepeated, "exit": counts.code})
             );
             return;
         }
         let shown = NAMES.iter().zip(counts.cases).filter(|(name, n)| **name != "invalid" || *n > 0);
         let text: Vec<String> = shown.map(|(name, n)| format!("{n} {name}")).collect();
-        say!("{on}: {}; {} lanes checked, {} undecided", text.join(", "), lanes.checked, lanes.undecided);
+        say!("{engine_name}: {}; {} lanes checked, {} undecided", text.join(", "), lanes.checked, lanes.undecided);
         say_unrepeated(unrepeated);
     }
 }

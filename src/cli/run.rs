@@ -2,7 +2,7 @@
 
 use super::amber::{self, ScriptArgs};
 use super::budget::{Budget, TimeArgs};
-use super::compute::{ComputeArgs, Failure, Running, invalid, no_meaning, not_known, told_beside, undefined_json};
+use super::compute::{ComputeArgs, Failure, Running, invalid, no_meaning, report_on_device_result, undefined_json, unknown_meaning};
 use super::draw::{self, DrawArgs};
 use super::exit::Ended;
 use super::grid::{self, GridArgs};
@@ -110,7 +110,7 @@ pub(crate) struct Run {
     draw: DrawArgs,
     /// The names of the options on the command line.
     #[arg(skip)]
-    pub(super) given: Vec<String>,
+    pub(super) given_options: Vec<String>,
 }
 
 /// The options that every program accepts.
@@ -150,7 +150,7 @@ impl Run {
             Language::Wsl => return self.run_wsl(&name, program.text(), size),
             Language::LambdaV | Language::Words | Language::Assembly | Language::Wgsl => {}
         }
-        if let Some(option) = self.script.given() {
+        if let Some(option) = self.script.first_option() {
             return Err(invalid(format!("{name}: {option} is for Amber scripts, and this is none")));
         }
         let entry = self.entry.as_deref();
@@ -169,10 +169,10 @@ impl Run {
                 }
             }
         }
-        if let Some(option) = self.given_for_compute() {
+        if let Some(option) = self.compute_option() {
             return Err(invalid(format!("{name}: {option} is for SPIR-V modules, and this is none")));
         }
-        self.only("a program that runs for pixels alone", &[PICTURE, &["route", "entry", "buffer"]])?;
+        self.check_options("a program that runs for pixels alone", &[PICTURE, &["route", "entry", "buffer"]])?;
         let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
         let source = match module {
             None => Source::read_lambda_v(&name, program.text()),
@@ -187,9 +187,9 @@ impl Run {
         let (engine, picture) = self.picture(&source, &grid)?;
         self.finish(&name, &engine, &picture, size, || match &source {
             Source::Spirv(_) if Interpreter::from_name(self.engine.as_deref().unwrap_or("machine")).is_none() => {
-                let looked = run::interpret(&source, Interpreter::Spirv, &grid, &|_| {});
-                let endings = looked.map_err(|e| (not_run_code(&e), format!("error: {name}: {e}")))?.endings;
-                Ok(told_of_pixels(&name, &engine, &endings))
+                let interpreted = run::interpret(&source, Interpreter::Spirv, &grid, &|_| {});
+                let endings = interpreted.map_err(|e| (not_run_code(&e), format!("error: {name}: {e}")))?.endings;
+                Ok(meaning_of_pixels(&name, &engine, &endings))
             }
             _ => Ok(Meaning::default()),
         })
@@ -198,7 +198,7 @@ impl Run {
     /// Runs an entry point of a WSL program, as a grid or as a draw.
     fn run_wsl(&self, name: &str, text: &str, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let program = &super::wsl::program(name, text, Some(&self.uniformity))?;
-        if let Some(option) = self.given_beside_wsl() {
+        if let Some(option) = self.option_unfit_for_wsl() {
             return Err((exit::INVALID, format!("error: {name}: {option} is for SPIR-V modules, and this is a WSL program")));
         }
         let fast = match self.engine.as_deref() {
@@ -208,7 +208,7 @@ impl Run {
                 return Err((exit::UNSUPPORTED, format!("unsupported: WSL runs on the reference and on the machine, not on {engine}")));
             }
         };
-        let given = self.grid.given(&self.compute)?;
+        let resource_inputs = self.grid.resource_inputs(&self.compute)?;
         let entry = self.entry.as_deref();
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         if draw::is_draw(program, entry, &self.draw).map_err(invalid)? {
@@ -221,7 +221,7 @@ impl Run {
                 text,
                 program,
                 entry,
-                given,
+                resource_inputs,
                 specialized: self.compute.specialized(),
                 inputs: &self.input,
                 size,
@@ -233,16 +233,16 @@ impl Run {
                 values: self.values,
                 json: self.json,
             };
-            self.only(
+            self.check_options(
                 "a draw of a WSL program",
                 &[PICTURE, &["uniformity", "entry", "input", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS, DrawArgs::OPTIONS],
             )?;
             return self.draw.run(&self.grid, running);
         }
-        if let Some(option) = self.draw.given().or_else(|| self.given_for_pixels()) {
+        if let Some(option) = self.draw.first_option().or_else(|| self.pixel_option()) {
             return Err(invalid(format!("{option} is for draws, and this is a compute entry point")));
         }
-        self.only(
+        self.check_options(
             "a compute entry point of a WSL program",
             &[&["uniformity", "entry", "groups", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS],
         )?;
@@ -257,7 +257,7 @@ impl Run {
             program,
             entry,
             groups: self.compute.groups.unwrap_or([1; 3]),
-            given,
+            resource_inputs,
             fast,
             budget: self.time.budget(self.fuel),
             values: self.values,
@@ -266,24 +266,24 @@ impl Run {
     }
 
     /// The first option given that a WSL program does not accept.
-    fn given_beside_wsl(&self) -> Option<&'static str> {
-        let given = [
+    fn option_unfit_for_wsl(&self) -> Option<&'static str> {
+        let options = [
             (self.buffer.is_some(), "--buffer"),
             (!self.out.is_empty(), "--out"),
             (self.keep_going, "--keep-going"),
             (self.route.is_some(), "--route"),
         ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option).or(self.compute.given_beside_wsl())
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option).or(self.compute.option_unfit_for_wsl())
     }
 
     /// Draws a fragment module over the whole screen, if it needs more than the pixel's coordinate.
     fn run_screen(&self, name: &str, screen: &Screen, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let memory = Memory { out: &self.out, values: self.values, json: self.json };
-        memory.belongs(name, screen.uses(), screen.entry())?;
+        memory.check_out_places(name, screen.uses(), screen.entry())?;
         if self.keep_going {
             return Err((exit::INVALID, format!("error: {name}: --keep-going is for compute modules, and this draws")));
         }
-        self.only("a draw of a module", &[PICTURE, &["route", "entry", "input", "out"], ComputeArgs::OPTIONS])?;
+        self.check_options("a draw of a module", &[PICTURE, &["route", "entry", "input", "out"], ComputeArgs::OPTIONS])?;
         let (wanted, budget) = (self.engine.as_deref().unwrap_or("machine"), self.time.budget(self.fuel));
         if matches!(wanted, "machine" | "spirv" | "reference") {
             let (engine, note, outcome) =
@@ -310,9 +310,9 @@ impl Run {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.finish_screen(name, &engine, screen, shown, size, || {
-            let looked = screen.interpret(false, limits).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?.2;
-            let undefined = if let Outcome::Undefined(undefined) = &looked { std::slice::from_ref(undefined) } else { &[] };
-            let code = told_beside(&engine, screen.module(), &looked, undefined, None, name);
+            let interpreted = screen.interpret(false, limits).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?.2;
+            let undefined = if let Outcome::Undefined(undefined) = &interpreted { std::slice::from_ref(undefined) } else { &[] };
+            let code = report_on_device_result(&engine, screen.module(), &interpreted, undefined, None, name);
             Ok(Meaning { code, undefined: undefined.iter().map(|u| undefined_json(u, None)).collect() })
         })
     }
@@ -325,20 +325,20 @@ impl Run {
         screen: &Screen,
         shown: Shown,
         size: (u32, u32),
-        beside: impl FnOnce() -> Result<Meaning, Failure>,
+        find_meaning: impl FnOnce() -> Result<Meaning, Failure>,
     ) -> Result<u8, Failure> {
         let Shown { mut picture, buffers, images } = shown;
-        self.cut(&mut picture);
+        self.keep_requested_pixel(&mut picture);
         let memory = Memory { out: &self.out, values: self.values, json: self.json };
         let invocations = Invocations::OfFragments(screen.module());
         self.finish(name, engine, &picture, size, || {
             memory.show(screen.uses(), invocations, (&buffers, &images), |place| screen.given(place))?;
-            beside()
+            find_meaning()
         })
     }
 
     /// Reduces the picture to the requested pixel, if there is one.
-    fn cut(&self, picture: &mut Picture) {
+    fn keep_requested_pixel(&self, picture: &mut Picture) {
         let Some((x, y)) = self.pixel else { return };
         let at = y as usize * picture.width as usize + x as usize;
         for image in &mut picture.images {
@@ -356,7 +356,7 @@ impl Run {
         engine: &str,
         picture: &Picture,
         size: (u32, u32),
-        beside: impl FnOnce() -> Result<Meaning, Failure>,
+        find_meaning: impl FnOnce() -> Result<Meaning, Failure>,
     ) -> Result<u8, Failure> {
         let chosen: Vec<usize> = match self.output {
             None => (0..picture.outputs.len()).collect(),
@@ -366,7 +366,7 @@ impl Run {
             },
         };
         self.print(picture, &chosen);
-        let meaning = beside()?;
+        let meaning = find_meaning()?;
         if let Some(path) = &self.image {
             let [first, rest @ ..] = chosen.as_slice() else {
                 return Err((exit::INVALID, format!("error: {name}: the program has no output to draw")));
@@ -393,19 +393,19 @@ impl Run {
         Ok(code)
     }
 
-    fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), Failure> {
-        super::only(&self.given, what, &[taken, &[ALWAYS]].concat())
+    fn check_options(&self, what: &str, taken: &[&[&str]]) -> Result<(), Failure> {
+        super::check_options(&self.given_options, what, &[taken, &[ALWAYS]].concat())
     }
 
     /// The first option given that only compute modules have.
-    fn given_for_compute(&self) -> Option<&'static str> {
-        let own = [(!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
-        self.compute.given().or_else(|| own.into_iter().find(|(given, _)| *given).map(|(_, name)| name))
+    fn compute_option(&self) -> Option<&'static str> {
+        let options = [(!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
+        self.compute.first_option().or_else(|| options.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name))
     }
 
     /// The first option given that only programs for pixels have.
-    fn given_for_pixels(&self) -> Option<&'static str> {
-        let of_pixels = [
+    fn pixel_option(&self) -> Option<&'static str> {
+        let options = [
             (self.size.is_some(), "--size"),
             (self.image.is_some(), "--image"),
             (self.output.is_some(), "--output"),
@@ -413,11 +413,11 @@ impl Run {
             (self.buffer.is_some(), "--buffer"),
             (!self.input.is_empty(), "--input"),
         ];
-        of_pixels.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
     fn run_script(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
-        let own = [
+        let options = [
             (self.size.is_some(), "--size"),
             (self.pixel.is_some(), "--pixel"),
             (self.buffer.is_some(), "--buffer"),
@@ -425,11 +425,14 @@ impl Run {
             (!self.out.is_empty(), "--out"),
             (self.keep_going, "--keep-going"),
         ];
-        let own = own.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-        if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
+        let options = options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
+        if let Some(option) = options.or_else(|| self.compute.option_unfit_for_scripts()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
-        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "subgroup-size", "lenient", "glsl-compiler"]])?;
+        self.check_options(
+            "an Amber script",
+            &[&["image", "alpha", "output", "route", "schedule", "subgroup-size", "lenient", "glsl-compiler"]],
+        )?;
         let running = amber::Running {
             args: &self.script,
             engine: self.engine.as_deref(),
@@ -453,10 +456,10 @@ impl Run {
     }
 
     fn run_compute(&self, source: super::compute::Source) -> Result<u8, (u8, String)> {
-        if let Some(option) = self.given_for_pixels() {
+        if let Some(option) = self.pixel_option() {
             return Err((exit::INVALID, format!("error: {option} is for programs that run for pixels; this is a compute module")));
         }
-        self.only("a compute module", &[&["route", "entry", "out", "keep-going"], ComputeArgs::OPTIONS])?;
+        self.check_options("a compute module", &[&["route", "entry", "out", "keep-going"], ComputeArgs::OPTIONS])?;
         let running = Running {
             args: &self.compute,
             entry: self.entry.as_deref(),
@@ -496,11 +499,11 @@ impl Run {
 
     fn print(&self, picture: &Picture, chosen: &[usize]) {
         let several = picture.outputs.len() > 1;
-        let each = self.values || picture.images.first().map_or(0, Vec::len) * chosen.len() <= FEW;
+        let lists_pixels = self.values || picture.images.first().map_or(0, Vec::len) * chosen.len() <= FEW;
         for &i in chosen {
             let target = picture.outputs[i];
             let n = target.components as usize;
-            if each {
+            if lists_pixels {
                 for ((x, y), bits) in picture.pixels().zip(&picture.images[i]) {
                     if self.json {
                         say!("{}", pixel_json(target.location, (x, y), bits.as_ref().map(|b| &b[..n])));
@@ -515,7 +518,7 @@ impl Run {
                     }
                 }
             }
-            if !each || self.json {
+            if !lists_pixels || self.json {
                 print_summary(&picture::summary(picture, i), self.json);
             }
         }
@@ -588,7 +591,7 @@ struct Meaning {
 }
 
 /// The findings about pixels that ran one by one, where an interpreter has no value for some.
-fn told_of_pixels(name: &str, engine: &str, endings: &[Ending]) -> Meaning {
+fn meaning_of_pixels(name: &str, engine: &str, endings: &[Ending]) -> Meaning {
     let mut meaning = Meaning::default();
     for ending in endings {
         let (x, y) = ending.pixel;
@@ -598,7 +601,7 @@ fn told_of_pixels(name: &str, engine: &str, endings: &[Ending]) -> Meaning {
                 meaning.code = exit::UNDEFINED;
                 meaning.undefined.push(undefined_json(undefined, None));
             }
-            _ => tell!("{}, at pixel ({x},{y})", not_known(name, &ending.text())),
+            _ => tell!("{}, at pixel ({x},{y})", unknown_meaning(name, &ending.text())),
         }
     }
     meaning

@@ -85,7 +85,7 @@ pub(crate) struct Trace {
     function: Option<String>,
     /// The names of the options on the command line.
     #[arg(skip)]
-    pub(super) given: Vec<String>,
+    pub(super) given_options: Vec<String>,
 }
 
 /// The most steps of a λV program without `--fuel`.
@@ -99,7 +99,7 @@ impl Trace {
             let what = "a WSL program without compute entry point is traced by a call of one of its functions: --call 'foo(42)'";
             return Err((exit::INVALID, format!("error: {name}: {what}")));
         }
-        self.only(
+        self.check_options(
             "a compute entry point of a WSL program",
             &[&["uniformity", "thread", "entry", "groups", "set", "texture", "sampler"], GridArgs::OPTIONS],
         )?;
@@ -109,7 +109,7 @@ impl Trace {
             program,
             entry: self.entry.as_deref(),
             groups: self.compute.groups.unwrap_or([1; 3]),
-            given: self.grid.given(&self.compute)?,
+            resource_inputs: self.grid.resource_inputs(&self.compute)?,
             fast: false,
             budget: Budget::of_fuel(self.fuel),
             values: false,
@@ -123,7 +123,7 @@ impl Trace {
         let source = self.reading.program(&self.file)?;
         let text = source.text();
         if let Some(expression) = &self.call {
-            self.only("an expression", &[&["call", "unspecified", "precision", "ways"]])?;
+            self.check_options("an expression", &[&["call", "unspecified", "precision", "ways"]])?;
             if source.language != Language::Wsl {
                 let what = format!("{name}: this is {}, and --call is for WSL programs", source.language.words());
                 return input::fail(exit::INVALID, &what);
@@ -146,7 +146,7 @@ impl Trace {
                 return input::fail_with(exit::INVALID, &Diagnostic::from(e).render(&name, text));
             }
         };
-        self.only("a λV program", &[&["pixel", "output", "strategy", "seed", "theorem", "width"]])?;
+        self.check_options("a λV program", &[&["pixel", "output", "strategy", "seed", "theorem", "width"]])?;
         let output = match self.output {
             None => program.outputs[0],
             Some(n) => match program.outputs.iter().find(|o| o.location == n) {
@@ -187,7 +187,7 @@ impl Trace {
     /// Traces a program that is not λV. `None` for a λV program.
     fn compute(&self, name: &str, source: &program::Program) -> Result<Option<u8>, (u8, String)> {
         let invalid = |what: String| Err((exit::INVALID, format!("error: {name}: {what}")));
-        let given =
+        let options =
             [(self.entry.is_some(), "--entry"), (self.invocation.is_some(), "--invocation"), (self.function.is_some(), "--function")];
         let entry = self.entry.as_deref();
         let module = source.is_module().then(|| self.compute.module(source)).transpose()?;
@@ -203,20 +203,21 @@ impl Trace {
                 if pixel.0 >= self.size.0 || pixel.1 >= self.size.1 {
                     return invalid(format!("pixel ({},{}) is outside of {}x{}", pixel.0, pixel.1, self.size.0, self.size.1));
                 }
-                self.only("a fragment module", &[&["pixel", "size", "input", "entry"], ComputeArgs::OPTIONS])?;
+                self.check_options("a fragment module", &[&["pixel", "size", "input", "entry"], ComputeArgs::OPTIONS])?;
                 return compute::trace_screen(name, &screen, pixel, self.fuel, self.json).map(Some);
             }
-            let own = given.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
-            return match self.compute.given().or(own) {
+            let given_option = options.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name);
+            return match self.compute.first_option().or(given_option) {
                 Some(option) => invalid(format!("{option} is for compute modules, and this is none")),
                 None => Ok(None),
             };
         };
-        let of_terms = [(self.pixel.is_some(), "--pixel"), (self.output.is_some(), "--output"), (self.strategy != "first", "--strategy")];
-        if let Some((_, option)) = of_terms.iter().find(|(given, _)| *given) {
+        let term_options =
+            [(self.pixel.is_some(), "--pixel"), (self.output.is_some(), "--output"), (self.strategy != "first", "--strategy")];
+        if let Some((_, option)) = term_options.iter().find(|(is_given, _)| *is_given) {
             return invalid(format!("{option} is for λV programs, and this is a compute module"));
         }
-        self.only("a compute module", &[&["entry", "invocation", "function"], ComputeArgs::OPTIONS])?;
+        self.check_options("a compute module", &[&["entry", "invocation", "function"], ComputeArgs::OPTIONS])?;
         let tracing = Tracing {
             args: &self.compute,
             entry: self.entry.as_deref(),
@@ -228,8 +229,8 @@ impl Trace {
         tracing.run(module).map(Some)
     }
 
-    fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), (u8, String)> {
-        super::only(&self.given, what, &[taken, &[&["file", "language", "target-env", "fuel", "json"]]].concat())
+    fn check_options(&self, what: &str, taken: &[&[&str]]) -> Result<(), (u8, String)> {
+        super::check_options(&self.given_options, what, &[taken, &[&["file", "language", "target-env", "fuel", "json"]]].concat())
     }
 
     /// Prints every ending that some order of reduction reaches.

@@ -126,7 +126,7 @@ impl Uniformity {
             if self.json {
                 say!("{}", function_json(&program, i, &signature, metadata));
             } else {
-                say!("{signature}: {}", said(&program, i, metadata));
+                say!("{signature}: {}", requirements_text(&program, i, metadata));
             }
         }
         for rejection in &analysis.rejections {
@@ -152,11 +152,11 @@ impl Uniformity {
             let what = format!("{name}: this is a SPIR-V module; --mode seed and --graph are for WSL programs");
             return input::fail(exit::INVALID, &what);
         }
-        let read = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
-        let words = source.words().map_err(read)?;
-        let wrong = |e: &spirv::LoadError| read(smallstep::source::ReadError::of_module(name, e));
-        let module = spirv::Module::load(&words).map_err(|e| wrong(&e))?;
-        let unknown = uniformity::spirv::unknown_constants(&words).map_err(|e| wrong(&e.into()))?;
+        let failure = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
+        let words = source.words().map_err(failure)?;
+        let load_failure = |e: &spirv::LoadError| failure(smallstep::source::ReadError::of_module(name, e));
+        let module = spirv::Module::load(&words).map_err(|e| load_failure(&e))?;
+        let unknown = uniformity::spirv::unknown_constants(&words).map_err(|e| load_failure(&e.into()))?;
         let options = uniformity::spirv::Options { unknown, ..uniformity::spirv::Options::default() };
         let analysis = uniformity::spirv::analyse_with(&module, &options).map_err(|e| (exit::LIMIT, format!("error: {name}: {e}")))?;
         let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };
@@ -230,7 +230,7 @@ fn parameter_name(program: &Program, function: usize, at: usize) -> &str {
 }
 
 /// The requirements of a function for its callers, in words.
-fn said(program: &Program, function: usize, metadata: &Metadata) -> String {
+fn requirements_text(program: &Program, function: usize, metadata: &Metadata) -> String {
     let declared = &program.env.functions[function];
     let parameters: Vec<&str> = (0..declared.parameters.len()).map(|at| parameter_name(program, function, at)).collect();
     metadata.text(&parameters, declared.result == smallstep_semantics::wsl::types::TypeId::VOID)

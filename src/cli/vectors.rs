@@ -89,7 +89,7 @@ pub(crate) struct Vectors {
 impl Vectors {
     /// The stream for JSON. It is not the stream of the cases.
     pub(crate) fn lines(&self) -> super::Lines {
-        super::beside(self.json, &self.out)
+        super::lines_for_file(self.json, &self.out)
     }
 
     pub(crate) fn run(self) -> Ended {
@@ -103,12 +103,12 @@ impl Vectors {
         let Vectors { seed, size, profile, constants, decided, .. } = self;
         let count = self.count.unwrap_or(1);
         let threads = if self.threads == 0 { cores } else { self.threads };
-        let given = match self.given() {
-            Ok(given) => given,
+        let program = match self.given_program() {
+            Ok(program) => program,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         if self.format == Format::Wsl
-            && let Some((_, option)) = self.of_fragments().into_iter().find(|(given, _)| *given)
+            && let Some((_, option)) = self.of_fragments().into_iter().find(|(is_given, _)| *is_given)
         {
             return input::fail(exit::INVALID, &format!("{option} is for λV programs; these are WSL"));
         }
@@ -124,9 +124,9 @@ impl Vectors {
         };
         let bar = super::progress(Some(count), "{bar:30} {human_pos} cases, {per_sec}, {eta} left");
         let progress = |cases| bar.set_position(cases);
-        let recorded = match (self.format, given) {
+        let recorded = match (self.format, program) {
             (Format::Wsl, None) => wsl::record(&wsl::Plan { count, seed, profile, decided, threads }, &mut file, &progress),
-            (Format::Wsl, Some((text, given))) => wsl::record_given(&text, &given, &input::bytes, profile, self.command(), &mut file),
+            (Format::Wsl, Some((text, checks))) => wsl::record_given(&text, &checks, &input::bytes, profile, self.command(), &mut file),
             _ => record(&Plan { count, seed, size, profile, constants, decided, threads }, &mut file, &progress),
         };
         bar.finish_and_clear();
@@ -151,7 +151,7 @@ impl Vectors {
         if let Err(e) = flushed.and_then(|()| making.map_or(Ok(()), Making::keep)) {
             return input::fail(exit::INVALID, &failed(&e));
         }
-        let said = if self.json {
+        let summary = if self.json {
             json!({"schema": 1, "kind": "summary", "file": self.out.display().to_string(), "cases": recorded.cases, "tried": recorded.tried,
                 "left_out": recorded.left_out, "lanes": {"checked": recorded.lanes.checked, "undecided": recorded.lanes.undecided}, "exit": exit::DONE})
             .to_string()
@@ -166,9 +166,9 @@ impl Vectors {
             )
         };
         if to_stdout {
-            tell!("{said}");
+            tell!("{summary}");
         } else {
-            say!("{said}");
+            say!("{summary}");
         }
         Ok(exit::DONE)
     }
@@ -179,7 +179,7 @@ impl Vectors {
     }
 
     /// The given program and its checks.
-    fn given(&self) -> Result<Option<(String, wsl::ProgramChecks)>, String> {
+    fn given_program(&self) -> Result<Option<(String, wsl::ProgramChecks)>, String> {
         let Some(path) = self.program.as_deref() else { return Ok(None) };
         let text =
             input::only(path, Language::Wsl).map_err(|(_, message)| message.trim_start_matches("error: ").to_string())?.text().to_string();
@@ -206,7 +206,7 @@ impl Vectors {
             return input::fail(exit::INVALID, "-o names the folder that the scripts are written to");
         }
         let more = [(self.profile != Profile::Strict, "--profile"), (self.decided, "--decided"), (self.program.is_some(), "a program")];
-        if let Some((_, option)) = self.of_fragments().into_iter().chain(more).find(|(given, _)| *given) {
+        if let Some((_, option)) = self.of_fragments().into_iter().chain(more).find(|(is_given, _)| *is_given) {
             return input::fail(exit::INVALID, &format!("{option} is for λV programs; scripts are of compute modules"));
         }
         let plan = amber::Plan { count: self.count.unwrap_or(1), seed: self.seed, limits: Limits::default() };

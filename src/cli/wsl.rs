@@ -86,7 +86,7 @@ pub(super) enum Checked {
         via: Vec<(String, Box<Tally>)>,
         devices: Vec<OnDevice>,
         /// The time limit, if it was exceeded.
-        late: Option<Limit>,
+        exceeded_limit: Option<Limit>,
     },
     /// It is not valid, or it could not be read.
     Invalid(Invalid),
@@ -115,7 +115,7 @@ fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, 
 
 /// Reads a valid program. If `judged` is given, its uniformity is analysed too.
 pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
-    read(name, text, judged).map_err(|wrong| (exit::INVALID, wrong.text.trim_end().to_string()))
+    read(name, text, judged).map_err(|error| (exit::INVALID, error.text.trim_end().to_string()))
 }
 
 fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
@@ -170,9 +170,9 @@ pub(super) fn check<'d>(
                                 OnDevice { name: name_of(device), tally, faults }
                             })
                             .collect(),
-                        late: None,
+                        exceeded_limit: None,
                     }
-                    .within(budget)
+                    .record_time_limit(budget)
                 }
             },
         },
@@ -188,13 +188,13 @@ fn through_spirv(program: &Program, text: &str, profile: Profile, budget: Budget
 }
 
 /// The verdicts that occur, each with its number of dispatches and calls.
-fn named(all: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
+fn occurring(all: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
     all.shown().filter(|(_, n)| *n > 0).collect::<Vec<_>>().into_iter()
 }
 
 /// The verdicts and their numbers in words.
 fn in_words(all: &Counts) -> String {
-    let words: Vec<String> = named(all).map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    let words: Vec<String> = occurring(all).map(|(verdict, n)| format!("{n} {verdict}")).collect();
     if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
 }
 
@@ -205,9 +205,9 @@ fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint
 
 impl Checked {
     /// Records the time limit, if it is over now.
-    fn within(mut self, budget: Budget) -> Checked {
-        if let Checked::Valid { late, .. } = &mut self {
-            *late = TimeLimit::passed(budget.time);
+    fn record_time_limit(mut self, budget: Budget) -> Checked {
+        if let Checked::Valid { exceeded_limit, .. } = &mut self {
+            *exceeded_limit = TimeLimit::passed(budget.time);
         }
         self
     }
@@ -216,7 +216,7 @@ impl Checked {
         match self {
             Checked::Valid { .. } if self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong())) => "disagree",
             Checked::Valid { .. } if self.by_device().any(|(_, counts, _)| counts.of("disagree") > 0) => "disagree",
-            Checked::Valid { late: Some(_), .. } => "unchecked",
+            Checked::Valid { exceeded_limit: Some(_), .. } => "unchecked",
             Checked::Valid { .. } => "valid",
             Checked::Invalid(_) => "invalid",
             Checked::Refuted(_) => "disagree",
@@ -242,16 +242,16 @@ impl Checked {
     /// The results on each device, by the device's name. Also the quirks that explain its
     /// disagreements, if all are known.
     pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts, Option<String>)> {
-        self.devices().iter().map(|on| (on.name.as_str(), on.tally.all_device(), on.known()))
+        self.devices().iter().map(|device| (device.name.as_str(), device.tally.all_device(), device.known()))
     }
 
     /// The quirks that explain its disagreements. `None` if there are no disagreements, or if some
     /// are unknown.
     pub(super) fn known(&self) -> Option<String> {
-        let wrong = self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong()));
+        let compiler_is_wrong = self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong()));
         let disagreeing = self.by_device().filter(|(_, counts, _)| counts.of("disagree") > 0);
         let names = disagreeing.map(|(.., known)| known).collect::<Option<Vec<String>>>()?;
-        let is_known = !wrong && !names.is_empty();
+        let is_known = !compiler_is_wrong && !names.is_empty();
         let names: BTreeSet<&str> = names.iter().flat_map(|names| names.split(", ")).collect();
         is_known.then(|| names.into_iter().collect::<Vec<_>>().join(", "))
     }
@@ -273,7 +273,7 @@ impl Checked {
     /// The exit code. Undecided results on devices count only if devices were requested.
     pub(super) fn code(&self, asked_for: bool) -> u8 {
         match self {
-            Checked::Valid { late, .. } => {
+            Checked::Valid { exceeded_limit, .. } => {
                 let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Status::Vacuous);
                 let by_compiler = verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse);
                 let on_devices = self.by_device().map(|(_, counts, known)| match () {
@@ -282,7 +282,7 @@ impl Checked {
                     () if asked_for && counts.of("undecided") + counts.of("unchecked") > 0 => exit::UNCHECKED,
                     () => exit::DONE,
                 });
-                let in_time = if late.is_some() { exit::LIMIT } else { exit::DONE };
+                let in_time = if exceeded_limit.is_some() { exit::LIMIT } else { exit::DONE };
                 on_devices.fold(exit::worse(by_compiler, in_time), exit::worse)
             }
             Checked::Invalid(_) => exit::INVALID,
@@ -292,20 +292,20 @@ impl Checked {
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, late } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, exceeded_limit } => {
                 let executed = match ran.same {
                     0 => "nothing executed".into(),
                     same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
                 };
-                let left: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
-                let executed = if left.is_empty() { executed } else { format!("{executed}; left out: {}", left.join(", ")) };
+                let left_out: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
+                let executed = if left_out.is_empty() { executed } else { format!("{executed}; left out: {}", left_out.join(", ")) };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
                 let through = in_words(&translated.all());
                 say!(
                     "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
                     self.found()
                 );
-                if let Some(limit) = late {
+                if let Some(limit) = exceeded_limit {
                     say!("  {limit}");
                 }
                 for (why, n) in &translated.refused {
@@ -345,14 +345,15 @@ impl Checked {
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word(), "known": self.known()});
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, late } => {
-                object["limit"] = json!(late.map(|limit| limit.to_string()));
-                let of_device = |on: &OnDevice| {
-                    let (device, tally) = (&on.name, &on.tally);
-                    let faults: Vec<_> = on.faults.iter().map(|(minimal, name)| json!({"known": name, "minimal": minimal.text})).collect();
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, exceeded_limit } => {
+                object["limit"] = json!(exceeded_limit.map(|limit| limit.to_string()));
+                let of_device = |device_result: &OnDevice| {
+                    let (device, tally) = (&device_result.name, &device_result.tally);
+                    let faults: Vec<_> =
+                        device_result.faults.iter().map(|(minimal, name)| json!({"known": name, "minimal": minimal.text})).collect();
                     let findings: Vec<&String> = tally.findings.iter().filter(|f| f.device).map(|finding| &finding.what).collect();
                     let all = tally.all_device();
-                    json!({"device": device, "verdicts": named(&all).collect::<BTreeMap<_, _>>(), "lanes": all.to_json()["lanes"], "findings": findings, "known": on.known(), "faults": faults})
+                    json!({"device": device, "verdicts": occurring(&all).collect::<BTreeMap<_, _>>(), "lanes": all.to_json()["lanes"], "findings": findings, "known": device_result.known(), "faults": faults})
                 };
                 object["devices"] = devices.iter().map(of_device).collect();
                 let counts = self.by_compiler().map(|counts| counts.into_iter().map(|(v, n)| (v.name(), n)).collect::<BTreeMap<_, _>>());
@@ -362,7 +363,7 @@ impl Checked {
                 };
                 object["compilers"] = via.iter().zip(counts).map(of_compiler).collect();
                 object["compared"] = json!(ran.same);
-                object["through_spirv"] = json!({"verdicts": named(&translated.all()).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
+                object["through_spirv"] = json!({"verdicts": occurring(&translated.all()).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
                     "refused": translated.refused, "unchecked": translated.unchecked});
                 object["left_out"] =
                     ran.left().map(|(why, n)| (why.name().to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();
@@ -435,18 +436,18 @@ pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: b
 fn tree(show: &Show, root: Node, as_json: bool) {
     let mut todo = vec![(root, 1usize)];
     while let Some((node, depth)) = todo.pop() {
-        let said = show.conclusion(node);
+        let conclusion = show.conclusion(node);
         let annotation = show.annotation(node);
         let premises = show.premises(node);
         if as_json {
-            let (line, column) = line_column(show.text, said.span.start);
+            let (line, column) = line_column(show.text, conclusion.span.start);
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "node", "depth": depth, "rule": said.rule.name(), "conclusion": said.text, "annotation": annotation, "premises": premises.len(), "line": line, "column": column})
+                json!({"schema": 1, "kind": "node", "depth": depth, "rule": conclusion.rule.name(), "conclusion": conclusion.text, "annotation": annotation, "premises": premises.len(), "line": line, "column": column})
             );
         } else {
             let annotation = annotation.map_or(String::new(), |a| format!("; {a}"));
-            say!("{}{}   [{}{annotation}]", "  ".repeat(depth.min(60)), said.text, said.rule);
+            say!("{}{}   [{}{annotation}]", "  ".repeat(depth.min(60)), conclusion.text, conclusion.rule);
         }
         todo.extend(premises.into_iter().rev().map(|p| (p, depth + 1)));
     }

@@ -51,12 +51,12 @@ impl Places {
         let bound: BTreeSet<Place> = bound.into_iter().collect();
         let declared: BTreeSet<Place> = declared.into_iter().filter(|place| !bound.contains(place)).collect();
         let mut sets: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut next_bindings: BTreeMap<u32, u32> = BTreeMap::new();
         let mut places = BTreeMap::new();
         for &(set, binding) in bound.iter().chain(&declared) {
             let count = sets.len() as u32;
             let to = *sets.entry(set).or_insert(count);
-            let next = taken.entry(set).or_insert(0);
+            let next = next_bindings.entry(set).or_insert(0);
             places.insert((set, binding), (to, *next));
             *next += 1;
         }
@@ -91,25 +91,25 @@ pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), Ca
     if places.is_identity() {
         return Ok((dispatch.clone(), places));
     }
-    let (buffers, images, samplers) = moved(dispatch.bound(), &places);
+    let (buffers, images, samplers) = rebind(dispatch.bound(), &places);
     let words = renumber(&decoded, &declared, &places);
     Ok((ComputeDispatch { words, buffers, images, samplers, ..dispatch.clone() }, places))
 }
 
 /// The draw with dense sets and bindings, with the same places for both stages. See [`adapt`].
 pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<(DrawDispatch, Places), CannotRenumber> {
-    let of = |stage: &str, error: String| CannotRenumber(format!("{stage} stage: {error}"));
-    let vertex = decode(&dispatch.vertex.words).map_err(|error| of("vertex", error.to_string()))?;
-    let fragment = decode(&dispatch.fragment.words).map_err(|error| of("fragment", error.to_string()))?;
-    let of_vertex = declared(&vertex).map_err(|error| of("vertex", error.0))?;
-    let of_fragment = declared(&fragment).map_err(|error| of("fragment", error.0))?;
-    let places = Places::dense(dispatch.bound().places(), of_vertex.values().chain(of_fragment.values()).copied());
+    let stage_error = |stage: &str, error: String| CannotRenumber(format!("{stage} stage: {error}"));
+    let vertex = decode(&dispatch.vertex.words).map_err(|error| stage_error("vertex", error.to_string()))?;
+    let fragment = decode(&dispatch.fragment.words).map_err(|error| stage_error("fragment", error.to_string()))?;
+    let vertex_places = declared(&vertex).map_err(|error| stage_error("vertex", error.0))?;
+    let fragment_places = declared(&fragment).map_err(|error| stage_error("fragment", error.0))?;
+    let places = Places::dense(dispatch.bound().places(), vertex_places.values().chain(fragment_places.values()).copied());
     if places.is_identity() {
         return Ok((dispatch.clone(), places));
     }
-    let (buffers, images, samplers) = moved(dispatch.bound(), &places);
-    let vertex = Stage { words: renumber(&vertex, &of_vertex, &places), ..dispatch.vertex.clone() };
-    let fragment = Stage { words: renumber(&fragment, &of_fragment, &places), ..dispatch.fragment.clone() };
+    let (buffers, images, samplers) = rebind(dispatch.bound(), &places);
+    let vertex = Stage { words: renumber(&vertex, &vertex_places, &places), ..dispatch.vertex.clone() };
+    let fragment = Stage { words: renumber(&fragment, &fragment_places, &places), ..dispatch.fragment.clone() };
     Ok((DrawDispatch { vertex, fragment, buffers, images, samplers, ..dispatch.clone() }, places))
 }
 
@@ -127,7 +127,7 @@ fn declared(decoded: &Decoded<'_>) -> Result<FxHashMap<u32, Place>, CannotRenumb
     Ok(declared)
 }
 
-fn moved(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBinding>, Vec<SamplerBinding>) {
+fn rebind(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBinding>, Vec<SamplerBinding>) {
     let to = |set: u32, binding: u32| places.adapted((set, binding)).expect("every bound place is numbered");
     let buffers = bound.buffers.iter().map(|buffer| {
         let (set, binding) = to(buffer.set, buffer.binding);
@@ -147,18 +147,18 @@ fn moved(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBin
 /// The words with the new place of each declared variable in its decorations. Decorations of a
 /// group lose their places, and each of its variables gets decorations of its own.
 fn renumber(decoded: &Decoded<'_>, declared: &FxHashMap<u32, Place>, places: &Places) -> Arc<[u32]> {
-    let moved = |variable: &u32| declared.get(variable).and_then(|place| places.adapted(*place));
+    let new_place = |variable: &u32| declared.get(variable).and_then(|place| places.adapted(*place));
     let groups: FxHashSet<u32> = decoded.instructions.iter().filter(|i| i.is(Op::DecorationGroup)).map(|i| i.result).collect();
     let mut words = decoded.words[..HEADER_WORDS].to_vec();
     // The place decorations that were removed from each group.
     let mut of_group: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for instruction in &decoded.instructions {
         let start = words.len();
-        let own = instruction.words(decoded.words);
-        words.extend(own);
+        let instruction_words = instruction.words(decoded.words);
+        words.extend(instruction_words);
         match (instruction.op, instruction.operands(decoded.words)) {
             (Op::Decorate, &[target, decoration, _]) if is_place(decoration) => {
-                if let Some(place) = moved(&target) {
+                if let Some(place) = new_place(&target) {
                     words[start + 3] = part(decoration, place);
                 } else if groups.contains(&target) {
                     words.truncate(start);
@@ -168,7 +168,7 @@ fn renumber(decoded: &Decoded<'_>, declared: &FxHashMap<u32, Place>, places: &Pl
             (Op::GroupDecorate, [group, targets @ ..]) => {
                 for target in targets {
                     for &decoration in of_group.get(group).into_iter().flatten() {
-                        if let Some(place) = moved(target) {
+                        if let Some(place) = new_place(target) {
                             words.extend([4 << 16 | Op::Decorate as u32, *target, decoration, part(decoration, place)]);
                         }
                     }
@@ -296,12 +296,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_renumbered_is_named() {
-        let said = adapt(&dispatch(Arc::from([1, 2, 3]), &[(0, 0)])).expect_err("these are no words").0;
-        assert!(!said.is_empty());
+        let error = adapt(&dispatch(Arc::from([1, 2, 3]), &[(0, 0)])).expect_err("these are no words").0;
+        assert!(!error.is_empty());
         let mut words = module([(0, 3), (0, 1), (2, 0)], false).to_vec();
         let binding = (5..words.len()).find(|&at| words[at] == 4 << 16 | 71 && words[at + 2] == 33).expect("there is a binding");
         words.drain(binding..binding + 4);
-        let said = adapt(&dispatch(words.into(), &[(0, 3)])).expect_err("a binding is missing").0;
-        assert!(said.contains("no binding"), "{said}");
+        let error = adapt(&dispatch(words.into(), &[(0, 3)])).expect_err("a binding is missing").0;
+        assert!(error.contains("no binding"), "{error}");
     }
 }

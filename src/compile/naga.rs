@@ -132,19 +132,19 @@ pub fn rewritten(words: &[u32], wgsl: bool) -> Result<Made, NotTranslated> {
         }
         NotTranslated::Invalid(text)
     })?;
-    let unwritten = |what: String| NotTranslated::Unsupported(format!("naga does not write it: {what}"));
+    let not_written = |what: String| NotTranslated::Unsupported(format!("naga does not write it: {what}"));
     if wgsl {
         let text = naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty());
-        return text.map(Made::Text).map_err(|e| unwritten(e.to_string()));
+        return text.map(Made::Text).map_err(|e| not_written(e.to_string()));
     }
     let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
-    let (module, info) = frozen.map_err(|e| unwritten(format!("an override has no value: {e}")))?;
-    let options = written_as(WriterFlags::empty(), None);
-    spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| unwritten(e.to_string()))
+    let (module, info) = frozen.map_err(|e| not_written(format!("an override has no value: {e}")))?;
+    let options = spirv_options(WriterFlags::empty(), None);
+    spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| not_written(e.to_string()))
 }
 
 /// naga's options to write SPIR-V 1.3, without bounds checks and without loop bounding.
-fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv::Options<'o> {
+fn spirv_options<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv::Options<'o> {
     let unchecked = BoundsCheckPolicy::Unchecked;
     spv::Options {
         lang_version: (1, 3),
@@ -162,11 +162,11 @@ fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv:
 fn pipeline_constants(module: &naga::Module, overrides: &[(String, String)]) -> Result<PipelineConstants, String> {
     let mut constants = PipelineConstants::default();
     for (constant, value) in overrides {
-        let named = |o: &naga::Override| o.name.as_ref() == Some(constant) || o.id.is_some_and(|id| id.to_string() == *constant);
-        let Some((_, found)) = module.overrides.iter().find(|(_, o)| named(o)) else {
+        let is_named = |o: &naga::Override| o.name.as_ref() == Some(constant) || o.id.is_some_and(|id| id.to_string() == *constant);
+        let Some((_, found)) = module.overrides.iter().find(|(_, o)| is_named(o)) else {
             let names: Vec<&str> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
-            let there = if names.is_empty() { "it has none".to_string() } else { format!("there are {}", names.join(", ")) };
-            return Err(format!("no override is called \"{constant}\"; {there}"));
+            let available = if names.is_empty() { "it has none".to_string() } else { format!("there are {}", names.join(", ")) };
+            return Err(format!("no override is called \"{constant}\"; {available}"));
         };
         let hexadecimal = value.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()).map(f64::from);
         let number = match value.as_str() {
@@ -191,7 +191,7 @@ fn translated(name: &str, text: &str, space: Space, overrides: &[(String, String
     let (module, info) = frozen.map_err(|e| invalid(format!("an override has no value: {e}")))?;
     let mut flags = WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG;
     flags.set(WriterFlags::ADJUST_COORDINATE_SPACE, space == Space::OfEach);
-    let options = written_as(flags, Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }));
+    let options = spirv_options(flags, Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }));
     let words = spv::write_vec(&module, &info, &options, None);
     let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
     Ok(masks_as_arrays(sizes_without_level(words)))
@@ -223,13 +223,13 @@ fn sizes_without_level(words: Vec<u32>) -> Vec<u32> {
 fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
     let Ok(decoded) = decode(&words) else { return words };
     let mask = BuiltIn::SampleMask as u32;
-    let of = |i: &&Instruction| match i.operands(&words) {
+    let mask_variable = |i: &&Instruction| match i.operands(&words) {
         &[variable, decoration, built_in] if i.is(Op::Decorate) && (decoration, built_in) == (Decoration::BuiltIn as u32, mask) => {
             Some(variable)
         }
         _ => None,
     };
-    let variables: Vec<u32> = decoded.instructions.iter().filter_map(|i| of(&i)).collect();
+    let variables: Vec<u32> = decoded.instructions.iter().filter_map(|i| mask_variable(&i)).collect();
     let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);
     let is_int = |pointer: u32| {
         let pointee = defined(pointer).and_then(|p| p.operands(&words).get(1).copied());
@@ -247,7 +247,7 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
     // By variable: the type of a pointer to the integer, and the id of a constant 0.
     let mut arrays: Vec<(u32, u32, u32)> = Vec::new();
     for i in &decoded.instructions {
-        let (own, operands) = (i.words(&words), i.operands(&words));
+        let (instruction_words, operands) = (i.words(&words), i.operands(&words));
         let array_of = |variable: u32| arrays.iter().find(|(id, ..)| *id == variable).copied();
         if i.is(Op::Variable)
             && variables.contains(&i.result)
@@ -269,10 +269,10 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
                 let element = fresh();
                 out.extend([5 << 16 | Op::AccessChain as u32, type_, element, variable, zero]);
                 let at = out.len() + usize::from(i.is(Op::Load)) * 2 + 1;
-                out.extend(own);
+                out.extend(instruction_words);
                 out[at] = element;
             }
-            _ => out.extend(own),
+            _ => out.extend(instruction_words),
         }
     }
     out[3] = next;
@@ -353,9 +353,9 @@ mod tests {
         let text = "override size: u32 = 2u; @id(7) override on: bool = false;\n\
                     @group(0) @binding(0) var<storage, read_write> a: u32;\n\
                     @compute @workgroup_size(size) fn main() { if on { a = size; } }";
-        let size = |given: &[(&str, &str)]| {
-            let given: Vec<(String, String)> = given.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-            let words = words_with("a.wgsl", text, Space::OfEach, LIMIT, &given)?;
+        let size = |overrides: &[(&str, &str)]| {
+            let overrides: Vec<(String, String)> = overrides.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            let words = words_with("a.wgsl", text, Space::OfEach, LIMIT, &overrides)?;
             let module = Module::load(&words).expect("loads");
             let mode = module.instructions().iter().find(|i| i.is(Op::ExecutionMode)).expect("one");
             Ok::<u32, NotTranslated>(mode.operands(module.words())[2])
@@ -363,7 +363,8 @@ mod tests {
         assert_eq!(size(&[]), Ok(2));
         assert_eq!(size(&[("size", "0x10"), ("on", "true")]), Ok(16));
         assert_eq!(size(&[("7", "1"), ("size", "3")]), Ok(3));
-        let refused = |given: &[(&str, &str)], what: &str| matches!(size(given), Err(NotTranslated::Invalid(text)) if text.contains(what));
+        let refused =
+            |overrides: &[(&str, &str)], what: &str| matches!(size(overrides), Err(NotTranslated::Invalid(text)) if text.contains(what));
         assert!(refused(&[("other", "1")], "no override is called \"other\"; there are size, on"));
         assert!(refused(&[("size", "many")], "\"many\" is no value of the override size"));
     }
@@ -389,8 +390,8 @@ mod tests {
     #[test]
     fn what_naga_says_of_a_long_line_is_not_as_long() {
         let text = format!("fn f() {{ {} }}", "let a = x; ".repeat(100_000));
-        let Err(NotTranslated::Invalid(said)) = words("a.wgsl", &text, Space::OfEach, LIMIT) else { panic!("accepted") };
-        assert!(said.len() < 4_000 && said.contains('…'), "{} bytes: {said:.300}", said.len());
+        let Err(NotTranslated::Invalid(message)) = words("a.wgsl", &text, Space::OfEach, LIMIT) else { panic!("accepted") };
+        assert!(message.len() < 4_000 && message.contains('…'), "{} bytes: {message:.300}", message.len());
     }
 
     #[test]

@@ -142,17 +142,17 @@ fn after(module: &Module, index: usize) -> usize {
 }
 
 /// The ids of the declarations that show the value.
-enum Shows {
+enum Sink {
     Output(u32),
     /// The buffer, the type of pointers into it, and the constant 0. The number of an invocation is
-    /// the part `first`. For each entry of `then`, the number so far is multiplied by the constant
-    /// and the part is added.
+    /// the part `first`. For each entry of `later_parts`, the number so far is multiplied by the
+    /// constant and the part is added.
     Buffer {
         buffer: u32,
         pointer: u32,
         zero: u32,
         first: Part,
-        then: Vec<(u32, Part)>,
+        later_parts: Vec<(u32, Part)>,
     },
 }
 
@@ -201,7 +201,7 @@ impl<'m> Adapter<'m> {
     }
 
     /// Whether the lanes are floats.
-    fn of_floats(&self) -> bool {
+    fn has_float_lanes(&self) -> bool {
         matches!(self.probe.shown, Shown::Output(_))
     }
 
@@ -210,12 +210,12 @@ impl<'m> Adapter<'m> {
         let seen_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, self.vec4]);
         let marker = self.constant(self.probe.marker);
         let markers = self.declare_typed(Op::ConstantComposite, self.vec4, &[marker; 4]);
-        let seen = self.declare_typed(Op::Variable, seen_type, &[StorageClass::Private as u32, markers]);
-        let shows = self.shows()?;
-        let mut caught = Vec::new();
-        self.catch(seen, &mut caught);
+        let kept = self.declare_typed(Op::Variable, seen_type, &[StorageClass::Private as u32, markers]);
+        let sink = self.declare_sink()?;
+        let mut catch_code = Vec::new();
+        self.catch(kept, &mut catch_code);
         if self.module.header().minor >= 4 {
-            self.interface.push(seen);
+            self.interface.push(kept);
         }
 
         let words = self.module.words();
@@ -226,7 +226,7 @@ impl<'m> Adapter<'m> {
         };
         let annotations_end = instructions.iter().position(is_declaration).unwrap_or(instructions.len());
         let declarations_end = instructions.iter().position(|i| i.is(Op::Function)).unwrap_or(instructions.len());
-        let mut out = Vec::with_capacity(words.len() + self.declarations.len() + caught.len() + 64);
+        let mut out = Vec::with_capacity(words.len() + self.declarations.len() + catch_code.len() + 64);
         out.extend_from_slice(&words[..5]);
         for (index, i) in instructions.iter().enumerate() {
             if index == annotations_end {
@@ -236,21 +236,21 @@ impl<'m> Adapter<'m> {
                 out.extend_from_slice(&self.declarations);
             }
             if index == catch {
-                out.extend_from_slice(&caught);
+                out.extend_from_slice(&catch_code);
             }
             if i.is(Op::Return) && in_function(self.module, self.entry, index) {
-                let value = self.result(&mut out, Op::Load, self.vec4, &[seen]);
-                let place = self.place(&shows, &mut out);
+                let value = self.result(&mut out, Op::Load, self.vec4, &[kept]);
+                let place = self.place(&sink, &mut out);
                 push(&mut out, Op::Store, &[place, value]);
             }
             let from = out.len();
             out.extend_from_slice(i.words(words));
             if index == self.entry.instruction as usize {
-                let grown = u32::from(i.word_count) + self.interface.len() as u32;
-                if grown > u32::from(u16::MAX) {
+                let word_count = u32::from(i.word_count) + self.interface.len() as u32;
+                if word_count > u32::from(u16::MAX) {
                     return Err(CannotProbe("the entry point's interface is as long as an instruction can be".into()));
                 }
-                out[from] = grown << 16 | Op::EntryPoint as u32;
+                out[from] = word_count << 16 | Op::EntryPoint as u32;
                 out.extend_from_slice(&self.interface);
             }
         }
@@ -262,18 +262,18 @@ impl<'m> Adapter<'m> {
     }
 
     /// Writes the code that keeps the value if this is the wanted execution.
-    fn catch(&mut self, seen: u32, code: &mut Vec<u32>) {
+    fn catch(&mut self, kept: u32, code: &mut Vec<u32>) {
         let value = self.as_vec4(code);
         let Some(occurrence) = self.probe.occurrence else {
-            return push(code, Op::Store, &[seen, value]);
+            return push(code, Op::Store, &[kept, value]);
         };
-        let of_floats = self.of_floats() && self.probe.counts_in_floats;
-        let (number, equal, add) = match of_floats {
+        let counts_in_floats = self.has_float_lanes() && self.probe.counts_in_floats;
+        let (number, equal, add) = match counts_in_floats {
             true => (self.lane, Op::FOrdEqual, Op::FAdd),
             false => (self.ty(Op::TypeInt, &[32, 0]), Op::IEqual, Op::IAdd),
         };
         let count_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, number]);
-        let bits = |n: u32| if of_floats { (n as f32).to_bits() } else { n };
+        let bits = |n: u32| if counts_in_floats { (n as f32).to_bits() } else { n };
         let [zero, one, wanted] = [0, 1, occurrence].map(|n| self.declare_typed(Op::Constant, number, &[bits(n)]));
         let count = self.declare_typed(Op::Variable, count_type, &[StorageClass::Private as u32, zero]);
         if self.module.header().minor >= 4 {
@@ -282,16 +282,16 @@ impl<'m> Adapter<'m> {
         let boolean = self.ty(Op::TypeBool, &[]);
         let booleans = self.ty(Op::TypeVector, &[boolean, 4]);
         let n = self.result(code, Op::Load, number, &[count]);
-        let here = self.result(code, equal, boolean, &[n, wanted]);
-        let four = self.result(code, Op::CompositeConstruct, booleans, &[here; 4]);
-        let old = self.result(code, Op::Load, self.vec4, &[seen]);
+        let is_wanted = self.result(code, equal, boolean, &[n, wanted]);
+        let four = self.result(code, Op::CompositeConstruct, booleans, &[is_wanted; 4]);
+        let old = self.result(code, Op::Load, self.vec4, &[kept]);
         let new = self.result(code, Op::Select, self.vec4, &[four, value, old]);
-        push(code, Op::Store, &[seen, new]);
-        let more = self.result(code, add, number, &[n, one]);
-        if of_floats && self.declares_controls() {
-            push(&mut self.decorations, Op::Decorate, &[more, Decoration::NoContraction as u32]);
+        push(code, Op::Store, &[kept, new]);
+        let next_count = self.result(code, add, number, &[n, one]);
+        if counts_in_floats && self.declares_controls() {
+            push(&mut self.decorations, Op::Decorate, &[next_count, Decoration::NoContraction as u32]);
         }
-        push(code, Op::Store, &[count, more]);
+        push(code, Op::Store, &[count, next_count]);
     }
 
     /// The probed value, or its column, as four lanes.
@@ -314,7 +314,7 @@ impl<'m> Adapter<'m> {
             let column_type = self.ty(Op::TypeVector, &[float, rows.into()]);
             vector = self.result(code, Op::CompositeExtract, column_type, &[id, column]);
         }
-        if !self.of_floats() && scalar != (Scalar::Int { width: 32, signed: false }) {
+        if !self.has_float_lanes() && scalar != (Scalar::Int { width: 32, signed: false }) {
             let ty = if rows == 1 { self.lane } else { self.ty(Op::TypeVector, &[self.lane, rows.into()]) };
             vector = self.result(code, Op::Bitcast, ty, &[vector]);
         }
@@ -328,9 +328,9 @@ impl<'m> Adapter<'m> {
     }
 
     /// Declares the output or the buffer that shows the value.
-    fn shows(&mut self) -> Result<Shows, CannotProbe> {
+    fn declare_sink(&mut self) -> Result<Sink, CannotProbe> {
         match self.probe.shown {
-            Shown::Output(location) | Shown::Bits(location) => Ok(Shows::Output(self.output(location)?)),
+            Shown::Output(location) | Shown::Bits(location) => Ok(Sink::Output(self.output(location)?)),
             Shown::Buffer { set, binding, of } => {
                 if self.module.variables().iter().any(|v| {
                     let place = |decoration| self.module.decoration(v.id, WHOLE, decoration);
@@ -352,7 +352,7 @@ impl<'m> Adapter<'m> {
                 if self.module.header().minor >= 4 {
                     self.interface.push(buffer);
                 }
-                let (first, then) = match of {
+                let (first, later_parts) = match of {
                     Invocations::Workgroups(groups) => {
                         let vec3 = self.ty(Op::TypeVector, &[self.lane, 3]);
                         let variable = self.built_in(BuiltIn::WorkgroupId, vec3)?;
@@ -366,18 +366,18 @@ impl<'m> Adapter<'m> {
                         (Part::whole(instance?), vec![(count, Part::whole(vertex?))])
                     }
                 };
-                let then = then.into_iter().map(|(size, part)| (self.constant(size), part)).collect();
+                let later_parts = later_parts.into_iter().map(|(size, part)| (self.constant(size), part)).collect();
                 let pointer = self.ty(Op::TypePointer, &[StorageClass::StorageBuffer as u32, self.vec4]);
                 let zero = self.constant(0);
-                Ok(Shows::Buffer { buffer, pointer, zero, first, then })
+                Ok(Sink::Buffer { buffer, pointer, zero, first, later_parts })
             }
         }
     }
 
     /// The variable of a built-in input of the entry point. It is declared if the module has none.
     fn built_in(&mut self, built_in: BuiltIn, ty: u32) -> Result<u32, CannotProbe> {
-        let is_it = |v: &&Variable| v.class == StorageClass::Input && self.module.built_in(v.id, WHOLE) == Some(built_in);
-        let found = self.module.variables().iter().find(is_it).map(|v| v.id);
+        let is_built_in_input = |v: &&Variable| v.class == StorageClass::Input && self.module.built_in(v.id, WHOLE) == Some(built_in);
+        let found = self.module.variables().iter().find(is_built_in_input).map(|v| v.id);
         let pointer = self.ty(Op::TypePointer, &[StorageClass::Input as u32, ty]);
         if found.and_then(|v| self.module.instruction(v)).is_some_and(|v| v.result_type != pointer) {
             return Err(CannotProbe(format!("the module has {built_in:?} as another type than unsigned integers")));
@@ -394,16 +394,16 @@ impl<'m> Adapter<'m> {
     }
 
     /// A pointer to the place where the invocation shows its value.
-    fn place(&mut self, shows: &Shows, code: &mut Vec<u32>) -> u32 {
-        let (buffer, pointer, zero, first, then) = match shows {
-            Shows::Output(output) => return *output,
-            Shows::Buffer { buffer, pointer, zero, first, then } => (*buffer, *pointer, *zero, *first, then),
+    fn place(&mut self, sink: &Sink, code: &mut Vec<u32>) -> u32 {
+        let (buffer, pointer, zero, first, later_parts) = match sink {
+            Sink::Output(output) => return *output,
+            Sink::Buffer { buffer, pointer, zero, first, later_parts } => (*buffer, *pointer, *zero, *first, later_parts),
         };
         let mut number = self.part(first, code);
-        for &(size, part) in then {
+        for &(size, part) in later_parts {
             number = self.result(code, Op::IMul, self.lane, &[number, size]);
-            let more = self.part(part, code);
-            number = self.result(code, Op::IAdd, self.lane, &[number, more]);
+            let addend = self.part(part, code);
+            number = self.result(code, Op::IAdd, self.lane, &[number, addend]);
         }
         self.result(code, Op::AccessChain, pointer, &[buffer, zero, number])
     }
@@ -467,7 +467,7 @@ impl<'m> Adapter<'m> {
 
     /// A constant lane with this number, as a float or as a uint.
     fn number(&mut self, n: u32) -> u32 {
-        let bits = if self.of_floats() { (n as f32).to_bits() } else { n };
+        let bits = if self.has_float_lanes() { (n as f32).to_bits() } else { n };
         self.constant(bits)
     }
 

@@ -30,7 +30,7 @@ use smallstep_semantics::spirv::write::push;
 /// another way than by a load and an image instruction.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<ComputeDispatch, CannotAdapt> {
     let samplers = Samplers(places([&dispatch.words], dispatch.bound().places())?);
-    Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.moved(&dispatch.samplers), ..dispatch.clone() })
+    Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.rebind(&dispatch.samplers), ..dispatch.clone() })
 }
 
 /// The draw without combined image samplers. See [`adapt`].
@@ -40,7 +40,7 @@ pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> 
     Ok(DrawDispatch {
         vertex: stage(&dispatch.vertex)?,
         fragment: stage(&dispatch.fragment)?,
-        samplers: samplers.moved(&dispatch.samplers),
+        samplers: samplers.rebind(&dispatch.samplers),
         ..dispatch.clone()
     })
 }
@@ -53,20 +53,20 @@ struct Samplers(BTreeMap<Place, Place>);
 ///
 /// Errors: the words are not a module of the grammar, or no binding is left.
 pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = Place>) -> Result<BTreeMap<Place, Place>, CannotAdapt> {
-    let mut taken: Vec<Place> = bound.collect();
+    let mut used_places: Vec<Place> = bound.collect();
     let mut combined = BTreeMap::new();
     for words in modules {
         let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
         for descriptor in resources::descriptors(&decoded) {
             let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
-            taken.push(place);
+            used_places.push(place);
             if let ResourceKind::CombinedImageSampler(..) = descriptor.behind {
                 combined.insert(place, place);
             }
         }
     }
     let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-    for (set, binding) in taken {
+    for (set, binding) in used_places {
         let last = last.entry(set).or_default();
         *last = binding.max(*last);
     }
@@ -81,13 +81,13 @@ pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = 
 }
 
 impl Samplers {
-    fn moved(&self, samplers: &[SamplerBinding]) -> Vec<SamplerBinding> {
+    fn rebind(&self, samplers: &[SamplerBinding]) -> Vec<SamplerBinding> {
         let to = |place: Place| self.0.get(&place).copied().unwrap_or(place);
-        let moved = samplers.iter().map(|sampler| {
+        let rebound = samplers.iter().map(|sampler| {
             let (set, binding) = to((sampler.set, sampler.binding));
             SamplerBinding { set, binding, ..sampler.clone() }
         });
-        moved.collect()
+        rebound.collect()
     }
 
     fn split(&self, words: &Arc<[u32]>) -> Result<Arc<[u32]>, CannotAdapt> {
@@ -178,7 +178,7 @@ impl<'d> Split<'d> {
                 }
                 Op::Variable if self.variables.contains_key(&instruction.result) => self.variable(instruction.result)?,
                 Op::Load if self.variables.contains_key(&operands[0]) => self.load(instruction, operands)?,
-                _ => self.other(instruction, operands)?,
+                _ => self.other_instruction(instruction, operands)?,
             }
         }
         if let Some(id) = self.variables.keys().filter(|id| !decorated.contains(id)).min() {
@@ -227,16 +227,16 @@ impl<'d> Split<'d> {
         Ok(())
     }
 
-    fn other(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
-        let names = matches!(instruction.op, Op::Name | Op::Decorate | Op::GroupDecorate | Op::DecorateId);
+    fn other_instruction(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), CannotAdapt> {
+        let is_annotation = matches!(instruction.op, Op::Name | Op::Decorate | Op::GroupDecorate | Op::DecorateId);
         let first = operands.first().copied().unwrap_or(0);
         let mut found = None;
-        let mut times = 0;
-        if !names {
+        let mut uses = 0;
+        if !is_annotation {
             for_each_id(self.decoded, instruction, &mut |id| {
                 if self.variables.contains_key(&id) || self.loaded.contains_key(&id) {
                     found = Some(id);
-                    times += 1;
+                    uses += 1;
                 }
             });
         }
@@ -244,19 +244,19 @@ impl<'d> Split<'d> {
             self.words.extend(instruction.words(self.decoded.words));
             return Ok(());
         };
-        let Some(loaded) = self.loaded.get(&first).filter(|_| times == 1 && id == first && samples(instruction.op)) else {
+        let Some(loaded) = self.loaded.get(&first).filter(|_| uses == 1 && id == first && samples(instruction.op)) else {
             return Err(CannotAdapt(format!(
                 "%{id}, of a combined image sampler, is used by {:?}; what is known here is to load and to sample it",
                 instruction.op
             )));
         };
         let (combined, sampler) = (loaded.combined, loaded.sampler);
-        let made = self.fresh()?;
-        push(&mut self.words, Op::SampledImage, &[combined, made, first, sampler]);
+        let combined_value = self.fresh()?;
+        push(&mut self.words, Op::SampledImage, &[combined, combined_value, first, sampler]);
         let start = self.words.len();
         self.words.extend(instruction.words(self.decoded.words));
         // The first operand comes after result type and result.
-        self.words[start + 3] = made;
+        self.words[start + 3] = combined_value;
         Ok(())
     }
 }
@@ -362,17 +362,17 @@ mod tests {
         let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
         found.sort_by_key(|descriptor| descriptor.1);
         let sampled = ResourceKind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
-        let at = |binding: u32, behind: ResourceKind| (Some(1), Some(binding), behind);
+        let at = |binding: u32, kind: ResourceKind| (Some(1), Some(binding), kind);
         assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, ResourceKind::Sampler), at(7, ResourceKind::Sampler)]);
         // Each use makes a sampled image of its own in its block: three uses after the branch.
         let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
-        let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
+        let sampled_images: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
         let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
         assert_eq!(
-            made.iter().map(|&i| ops[i + 1]).collect::<Vec<_>>(),
+            sampled_images.iter().map(|&i| ops[i + 1]).collect::<Vec<_>>(),
             [Op::ImageSampleExplicitLod, Op::ImageSampleExplicitLod, Op::Image]
         );
-        assert!(made.iter().all(|&i| i > branch));
+        assert!(sampled_images.iter().all(|&i| i > branch));
         assert!(decoded.instructions.iter().all(|i| i.result < adapted.words[3]));
         // The interface has the samplers too.
         let interface = decoded.instructions.iter().find(|i| i.is(Op::EntryPoint)).map(|i| i.operands(decoded.words).len());
@@ -413,8 +413,8 @@ mod tests {
             ("%p = OpAccessChain %p_both %first", "AccessChain"),
         ];
         for (body, expected) in cases {
-            let said = adapt(&dispatch(words("", body))).expect_err(body).0;
-            assert!(said.contains(expected), "{said}");
+            let error = adapt(&dispatch(words("", body))).expect_err(body).0;
+            assert!(error.contains(expected), "{error}");
         }
         assert!(!adapt(&dispatch(Arc::from([1, 2, 3]))).expect_err("these are no words").0.is_empty());
     }

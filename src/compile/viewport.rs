@@ -32,13 +32,13 @@ pub fn adapt(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
     if v.height < 0.0 {
         return Ok(dispatch.clone());
     }
-    let turned = Viewport { y: v.y + v.height, height: -v.height, ..v };
-    let same_start = turned.y + turned.height == v.y;
-    if !same_start || turned.y + turned.height / 2.0 != v.y + v.height / 2.0 {
+    let flipped = Viewport { y: v.y + v.height, height: -v.height, ..v };
+    let same_start = flipped.y + flipped.height == v.y;
+    if !same_start || flipped.y + flipped.height / 2.0 != v.y + v.height / 2.0 {
         return Err(CannotAdapt(format!("the viewport from {} of height {} has no other end and centre in 32-bit floats", v.y, v.height)));
     }
     let mut adapted = dispatch.clone();
-    adapted.state.viewport = turned;
+    adapted.state.viewport = flipped;
     adapted.vertex = Stage { words: negated(&dispatch.vertex.words, &dispatch.vertex.entry)?, ..dispatch.vertex.clone() };
     Ok(adapted)
 }
@@ -90,25 +90,25 @@ fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
         }
     };
     let mut adapted = decoded.words[..HEADER_WORDS].to_vec();
-    let mut within = None;
+    let mut current_function = None;
     for instruction in &decoded.instructions {
         match instruction.op {
             Op::Function => {
                 adapted.append(&mut declarations);
-                within = Some(instruction.result);
+                current_function = Some(instruction.result);
             }
-            Op::Return if within == Some(function) => {
+            Op::Return if current_function == Some(function) => {
                 let mut at = position.variable;
                 if let Some((pointer, constant)) = chain {
                     at = fresh()?;
                     push(&mut adapted, Op::AccessChain, &[pointer, at, position.variable, constant]);
                 }
-                let [whole, y, negated, turned] = [fresh()?, fresh()?, fresh()?, fresh()?];
+                let [whole, y, negated, flipped] = [fresh()?, fresh()?, fresh()?, fresh()?];
                 push(&mut adapted, Op::Load, &[position.vector, whole, at]);
                 push(&mut adapted, Op::CompositeExtract, &[scalar, y, whole, 1]);
                 push(&mut adapted, Op::FNegate, &[scalar, negated, y]);
-                push(&mut adapted, Op::CompositeInsert, &[position.vector, turned, negated, whole, 1]);
-                push(&mut adapted, Op::Store, &[at, turned]);
+                push(&mut adapted, Op::CompositeInsert, &[position.vector, flipped, negated, whole, 1]);
+                push(&mut adapted, Op::Store, &[at, flipped]);
             }
             _ => {}
         }
@@ -254,11 +254,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_named() {
-        let said = |decorated: &str, entry: &str| negated(&words(decorated), entry).expect_err(decorated).0;
-        assert!(said("", "absent").contains("no Vertex entry point \"absent\""));
-        assert!(said("OpMemberDecorate %pair 0 BuiltIn Position", "main").contains("no vector of four"));
+        let error = |decorated: &str, entry: &str| negated(&words(decorated), entry).expect_err(decorated).0;
+        assert!(error("", "absent").contains("no Vertex entry point \"absent\""));
+        assert!(error("OpMemberDecorate %pair 0 BuiltIn Position", "main").contains("no vector of four"));
         let grouped = "OpDecorate %group BuiltIn Position\n %group = OpDecorationGroup\n OpGroupDecorate %group %plain";
-        assert!(said(grouped, "main").contains("through the group"));
+        assert!(error(grouped, "main").contains("through the group"));
         assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
     }
 
@@ -293,11 +293,11 @@ mod tests {
             depth: None,
         };
         (dispatch.state.viewport.y, dispatch.state.viewport.height) = (1.5, 4.0);
-        let turned = adapt(&dispatch).expect("its other end is 5.5");
-        assert_eq!((turned.state.viewport.y, turned.state.viewport.height), (5.5, -4.0));
-        assert_eq!(turned.fragment, dispatch.fragment);
-        assert_ne!(turned.words_hash(), dispatch.words_hash());
-        assert_eq!(adapt(&turned), Ok(turned.clone()), "once is enough");
+        let flipped = adapt(&dispatch).expect("its other end is 5.5");
+        assert_eq!((flipped.state.viewport.y, flipped.state.viewport.height), (5.5, -4.0));
+        assert_eq!(flipped.fragment, dispatch.fragment);
+        assert_ne!(flipped.words_hash(), dispatch.words_hash());
+        assert_eq!(adapt(&flipped), Ok(flipped.clone()), "once is enough");
         (dispatch.state.viewport.y, dispatch.state.viewport.height) = (1.0e-6, 16384.0);
         assert!(adapt(&dispatch).expect_err("the sum is rounded").0.contains("no other end"));
     }

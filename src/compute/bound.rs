@@ -35,22 +35,22 @@ pub fn image(text: &str) -> Result<Image, InvalidInput> {
     let shape = named.unwrap_or(Shape::D2);
     let size = words.next().unwrap_or_default();
     let (mut levels, mut layers) = (None, None);
-    while let Some((of, count)) = words.peek().and_then(|word| word.split_once('=')) {
-        let told = match of {
+    while let Some((key, count)) = words.peek().and_then(|word| word.split_once('=')) {
+        let slot = match key {
             "levels" => &mut levels,
             "layers" => &mut layers,
             _ => {
                 return Err(InvalidInput::new(
                     InputFault::Text,
-                    format!("`{of}={count}` says nothing of an image; `levels=N` and `layers=N` do"),
+                    format!("`{key}={count}` says nothing of an image; `levels=N` and `layers=N` do"),
                 ));
             }
         };
         let number = count.parse().ok().filter(|n| *n <= MAX_SIDE);
         let number = number
-            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{of}={count}` is no number of {of} of at most {MAX_SIDE}")))?;
-        if told.replace(number).is_some() {
-            return Err(InvalidInput::new(InputFault::Text, format!("an image has its number of {of} twice")));
+            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{key}={count}` is no number of {key} of at most {MAX_SIDE}")))?;
+        if slot.replace(number).is_some() {
+            return Err(InvalidInput::new(InputFault::Text, format!("an image has its number of {key} twice")));
         }
         words.next();
     }
@@ -94,10 +94,10 @@ pub fn image(text: &str) -> Result<Image, InvalidInput> {
     let mut rest = texels.as_slice();
     for level in (0..image.levels()).filter(|_| !texels.is_empty()) {
         let count = image.sides(level).unwrap_or_default().into_iter().map(|side| side as usize).product();
-        let (these, after) = rest
+        let (level_texels, after) = rest
             .split_at_checked(count)
             .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("level {level} has {count} texels, and {} are left", rest.len())))?;
-        let bytes: Vec<u8> = these.iter().flat_map(|texel| texel.to_le_bytes().into_iter().take(format.bytes())).collect();
+        let bytes: Vec<u8> = level_texels.iter().flat_map(|texel| texel.to_le_bytes().into_iter().take(format.bytes())).collect();
         image.fill(level, &bytes).map_err(|e| InvalidInput::new(InputFault::Text, e.to_string()))?;
         rest = after;
     }
@@ -178,7 +178,7 @@ pub fn sampler(text: &str) -> Result<Sampler, InvalidInput> {
             }
             (_, None) if address(word).is_ok() => sampler.address = [address(word)?; 3],
             _ => {
-                let names = |of: Vec<&str>| of.join(", ");
+                let names = |list: Vec<&str>| list.join(", ");
                 let (filters, modes) = (FILTERS.map(|(name, _)| name), ADDRESS_MODES.map(|(name, _)| name));
                 return Err(InvalidInput::new(
                     InputFault::Text,
@@ -219,8 +219,8 @@ pub fn image_text(image: &Image) -> String {
 
 /// A sampler in the form that [`sampler`] reads.
 pub fn sampler_text(sampler: &Sampler) -> String {
-    fn name<T: Copy + PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
-        all.iter().find(|(_, value)| *value == of).map_or("", |(name, _)| name)
+    fn name<T: Copy + PartialEq>(all: &[(&'static str, T)], searched: T) -> &'static str {
+        all.iter().find(|(_, value)| *value == searched).map_or("", |(name, _)| name)
     }
     let filter = |filter| name(&FILTERS, filter);
     let mut words =

@@ -69,15 +69,15 @@ impl DispatchInputs {
     /// The text is a sentence with the line: an unknown key, an invalid value, a file instead of
     /// values, or a second `groups` or `subgroup-size`.
     pub fn read(text: &str) -> Result<DispatchInputs, InvalidInput> {
-        let mut carried = DispatchInputs::default();
+        let mut inputs = DispatchInputs::default();
         for (i, line) in text.lines().enumerate() {
             let Some(pair) = line.strip_prefix(";@").and_then(|rest| rest.trim_start().strip_prefix("dispatch ")) else { continue };
             let wrong = |invalid: InvalidInput| invalid.about(format_args!("line {}", i + 1));
             let (key, value) =
                 pair.split_once(": ").ok_or_else(|| wrong(InvalidInput::new(InputFault::Text, "it must be \";@ dispatch KEY: VALUE\"")))?;
-            carried.take(key.trim(), value.trim()).map_err(wrong)?;
+            inputs.take(key.trim(), value.trim()).map_err(wrong)?;
         }
-        Ok(carried)
+        Ok(inputs)
     }
 
     /// These inputs, completed by `other`: it applies to places and keys that are not set here.
@@ -130,8 +130,8 @@ impl DispatchInputs {
     }
 
     fn take(&mut self, key: &str, value: &str) -> Result<(), InvalidInput> {
-        let no_file = |file: &str, wanted: &str| {
-            InvalidInput::new(InputFault::Text, format!("\"{file}\" is no {wanted}, and a dispatch in comments names no file"))
+        let no_file = |file: &str, expected: &str| {
+            InvalidInput::new(InputFault::Text, format!("\"{file}\" is no {expected}, and a dispatch in comments names no file"))
         };
         let values = |contents: Contents| match contents {
             Contents::File(file) => Err(no_file(&file, "type:v,v,…")),
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        for (line, said) in [
+        for (line, message) in [
             ("groups: x", "line 2: \"x\" is no number of workgroups"),
             ("groups 1", "line 2: it must be"),
             ("subgroup-size: 6", "line 2: \"6\" is no size of subgroups"),
@@ -246,7 +246,7 @@ mod tests {
             ("groups: 1\n;@ dispatch groups: 1", "line 3: a second \"groups\""),
         ] {
             let error = DispatchInputs::read(&format!("; words\n;@ dispatch {line}\n")).expect_err(line);
-            assert!(error.what.contains(said), "{line}: {error}");
+            assert!(error.what.contains(message), "{line}: {error}");
         }
     }
 }

@@ -105,10 +105,10 @@ impl FromStr for Contents {
 
     fn from_str(text: &str) -> Result<Contents, InvalidInput> {
         let Some((name, values)) = text.split_once(':') else {
-            let read = [NumberType::Float { width: 64 }, NumberType::Integer { width: 64, signed: false }];
+            let types = [NumberType::Float { width: 64 }, NumberType::Integer { width: 64, signed: false }];
             let is_number = |item: &str| {
                 let value = item.split('*').next().unwrap_or(item).trim();
-                read.into_iter().any(|type_| number(value, type_).is_some())
+                types.into_iter().any(|type_| number(value, type_).is_some())
             };
             return match text {
                 "" => Err(InvalidInput::new(InputFault::Text, "there is neither a file nor type:v,v,…")),
@@ -187,17 +187,17 @@ fn number(text: &str, type_: NumberType) -> Option<u64> {
     }
 }
 
-/// Bytes in the form of a command line. They are values of type `of` if they have such values,
+/// Bytes in the form of a command line. They are values of type `type_` if they have such values,
 /// otherwise words or bytes.
-pub fn written(bytes: &[u8], of: Option<Type>) -> String {
-    let typed = of.and_then(|of| {
-        let (prefix, width) = match of {
+pub fn written(bytes: &[u8], type_: Option<Type>) -> String {
+    let typed = type_.and_then(|type_| {
+        let (prefix, width) = match type_ {
             Type::Int { width, signed: true } => ("i", width),
             Type::Int { width, .. } => ("u", width),
             Type::Float { width } => ("f", width),
             _ => return None,
         };
-        Some((format!("{prefix}{width}"), listed(bytes, usize::from(width / 8), &|bits| scalar_text(of, bits).to_lowercase())?))
+        Some((format!("{prefix}{width}"), listed(bytes, usize::from(width / 8), &|bits| scalar_text(type_, bits).to_lowercase())?))
     });
     if let Some((name, values)) = typed {
         let text = format!("{name}:{values}");
@@ -214,14 +214,14 @@ pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     }
 }
 
-/// The numbers of `each` bytes, with equal neighbours as `v*N`. `None` if there are no bytes, or
+/// The numbers of `size` bytes, with equal neighbours as `v*N`. `None` if there are no bytes, or
 /// not a whole number of numbers.
-fn listed(bytes: &[u8], each: usize, text: &dyn Fn(u64) -> String) -> Option<String> {
-    if bytes.is_empty() || !bytes.len().is_multiple_of(each) {
+fn listed(bytes: &[u8], size: usize, text: &dyn Fn(u64) -> String) -> Option<String> {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(size) {
         return None;
     }
     let mut runs: Vec<(u64, usize)> = Vec::new();
-    for chunk in bytes.chunks(each) {
+    for chunk in bytes.chunks(size) {
         let bits = chunk.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
         match runs.last_mut() {
             Some((last, times)) if *last == bits => *times += 1,
@@ -245,11 +245,11 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
     type Err = InvalidInput;
 
     fn from_str(text: &str) -> Result<Assignment<T>, InvalidInput> {
-        let (place, given) =
+        let (place, value) =
             text.split_once('=').ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{text}\" has no =; write it as 0.1=…")))?;
         Ok(Assignment {
             place: place.parse()?,
-            given: given.parse().map_err(|e: T::Err| InvalidInput::new(InputFault::Text, e.to_string()))?,
+            given: value.parse().map_err(|e: T::Err| InvalidInput::new(InputFault::Text, e.to_string()))?,
         })
     }
 }
@@ -403,7 +403,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         let float = Some(Type::Float { width: 32 });
         let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-        for (given, of, text) in [
+        for (bytes_given, type_, text) in [
             (words(&[1, 7, 7, 0xffff_ffff]), Some(Type::Int { width: 32, signed: true }), "i32:1,7*2,-1"),
             (words(&[0x3fc0_0000, 0xff80_0000, 0x7fc0_0000]), float, "f32:1.5,-inf,nan"),
             (words(&[0x7fc0_0001, 0]), float, "u32:0x7fc00001,0"),
@@ -411,14 +411,14 @@ mod tests {
             (vec![1, 2, 16], None, "u8:1,2,0x10"),
             (words(&[9, 10]), None, "u32:9,0xa"),
         ] {
-            assert_eq!(written(&given, of), text);
-            assert_eq!(bytes(text), given);
+            assert_eq!(written(&bytes_given, type_), text);
+            assert_eq!(bytes(text), bytes_given);
         }
     }
 
     #[test]
     fn what_is_no_value_is_named() {
-        for (text, said) in [
+        for (text, message) in [
             ("u8:256", "\"256\" is no 8-bit unsigned integer"),
             ("u32:-1", "\"-1\" is no"),
             ("u32:1,,2", "\"\" is no"),
@@ -430,7 +430,7 @@ mod tests {
             ("", "neither a file"),
         ] {
             let error = text.parse::<Contents>().expect_err(text);
-            assert!(error.what.contains(said), "{text}: {error}");
+            assert!(error.what.contains(message), "{text}: {error}");
         }
         for text in ["1,2,3", "0.5", "-1", "7*4", "0x10", "zero"] {
             let error = text.parse::<Contents>().expect_err("no type");

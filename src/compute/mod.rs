@@ -82,7 +82,7 @@ impl<'m> Uses<'m> {
 
     /// The variable that shows the storage buffer at a descriptor.
     pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
-        self.bound().find(|(at, behind, _)| *at == place && *behind == ResourceKind::Storage).map(|(.., variable)| variable)
+        self.bound().find(|(at, resource, _)| *at == place && *resource == ResourceKind::Storage).map(|(.., variable)| variable)
     }
 
     /// The name of a variable in messages: its id, and its name or that of its type.
@@ -102,7 +102,7 @@ impl<'m> Uses<'m> {
             decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
         };
         let of_place = self.bound().filter(|(at, ..)| *at == place);
-        let kinds = of_place.map(|(_, behind, variable)| match behind {
+        let kinds = of_place.map(|(_, resource, variable)| match resource {
             ResourceKind::Uniform => BufferKind::Uniform,
             _ if read_only(variable) => BufferKind::ReadOnly,
             _ => BufferKind::ReadWrite,
@@ -114,7 +114,7 @@ impl<'m> Uses<'m> {
 impl Uses<'_> {
     /// The kind of image at a descriptor, if it is used.
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
-        let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
+        let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, resource, _)| match resource {
             ResourceKind::StorageImage(..) | ResourceKind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
             ResourceKind::SampledImage(..) | ResourceKind::CombinedImageSampler(..) | ResourceKind::TexelBuffer { .. } => {
                 Some(ImageKind::Sampled)
@@ -230,16 +230,16 @@ impl ComputeModule {
     ///
     /// # Errors
     /// What became of it instead.
-    pub fn run_on(&self, groups: [u32; 3], given: &BoundInputs, device: &Device) -> Result<Observation, DeviceOutcome> {
+    pub fn run_on(&self, groups: [u32; 3], inputs: &BoundInputs, device: &Device) -> Result<Observation, DeviceOutcome> {
         let uses = [self.uses()];
         let dispatch = ComputeDispatch {
             words: Arc::from(self.module.words()),
             entry: self.entry.clone(),
             groups,
-            buffers: given.buffer_bindings(&uses),
-            images: given.image_bindings(&uses),
-            samplers: given.samplers.clone(),
-            push_constants: given.push_constants.clone(),
+            buffers: inputs.buffer_bindings(&uses),
+            images: inputs.image_bindings(&uses),
+            samplers: inputs.samplers.clone(),
+            push_constants: inputs.push_constants.clone(),
         };
         let shown = shown_by(&dispatch, device)?;
         let images = shown_images(shown.images, &dispatch.images);
@@ -269,7 +269,7 @@ pub struct Prepared {
     pub module: ComputeModule,
     /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    given: BoundInputs,
+    inputs: BoundInputs,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
     /// The number of invocations of a subgroup, if given.
@@ -324,10 +324,10 @@ impl BoundInputs {
     ///
     /// Errors: a sentence that says what is missing.
     pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), InvalidInput> {
-        for (place, behind, variable) in uses.bound() {
+        for (place, resource, variable) in uses.bound() {
             let at = |set: u32, binding: u32| Place { set, binding } == place;
             let name = uses.name_of(variable);
-            if matches!(behind, ResourceKind::Uniform | ResourceKind::Storage) {
+            if matches!(resource, ResourceKind::Uniform | ResourceKind::Storage) {
                 let needed = uses.module().buffer_size(variable.id);
                 match self.buffers.iter().find(|b| at(b.set, b.binding)) {
                     None => {
@@ -346,7 +346,7 @@ impl BoundInputs {
                     Some(_) => {}
                 }
             }
-            let shape = match behind {
+            let shape = match resource {
                 ResourceKind::SampledImage(shape, _)
                 | ResourceKind::StorageImage(shape, ..)
                 | ResourceKind::CombinedImageSampler(shape, _) => Some(shape),
@@ -366,7 +366,7 @@ impl BoundInputs {
                     format!("the image for {name} at {place} is {found}; the program needs one that is {}", shape.name()),
                 ));
             }
-            let needs_sampler = matches!(behind, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..));
+            let needs_sampler = matches!(resource, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..));
             if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
                 return Err(InvalidInput::new(
                     InputFault::Missing,
@@ -443,13 +443,13 @@ impl Prepared {
     /// one is for some variable.
     ///
     /// Errors: a sentence that says what is missing.
-    pub fn new(module: ComputeModule, groups: [u32; 3], given: BoundInputs) -> Result<Prepared, InvalidInput> {
-        given.belongs(&[&module.module])?;
-        given.suffices(module.uses(), &module.entry)?;
+    pub fn new(module: ComputeModule, groups: [u32; 3], inputs: BoundInputs) -> Result<Prepared, InvalidInput> {
+        inputs.belongs(&[&module.module])?;
+        inputs.suffices(module.uses(), &module.entry)?;
         Ok(Prepared {
             module,
             groups,
-            given,
+            inputs,
             robustness: Robustness::None,
             subgroup_size: None,
             subgroup_mapping: SubgroupMapping::default(),
@@ -459,27 +459,27 @@ impl Prepared {
 
     /// The given bytes at a descriptor.
     pub fn given(&self, place: Place) -> Option<&[u8]> {
-        self.given.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
+        self.inputs.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
     /// The resources at its descriptors, and its push constants.
     pub fn resources(&self) -> &BoundInputs {
-        &self.given
+        &self.inputs
     }
 
     /// The buffers, in the given order.
     pub fn buffers(&self) -> &[Buffer] {
-        &self.given.buffers
+        &self.inputs.buffers
     }
 
     /// The push constants.
     pub fn push_constants(&self) -> &[u8] {
-        &self.given.push_constants
+        &self.inputs.push_constants
     }
 
     fn dispatch(&self) -> Dispatch<'_> {
         let (subgroup_size, subgroup_mapping) = (self.subgroup_size, self.subgroup_mapping);
-        let resources = Resources { subgroup_size, subgroup_mapping, ..self.given.resources(self.robustness) };
+        let resources = Resources { subgroup_size, subgroup_mapping, ..self.inputs.resources(self.robustness) };
         Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits: self.limits }
     }
 
@@ -509,7 +509,7 @@ impl Prepared {
     ///
     /// Errors: what became of it instead.
     pub fn run_on(&self, device: &Device) -> Result<Observation, DeviceOutcome> {
-        self.module.run_on(self.groups, &self.given, device)
+        self.module.run_on(self.groups, &self.inputs, device)
     }
 }
 
@@ -549,8 +549,8 @@ pub fn drawn_by(dispatch: &DrawDispatch, device: &Device) -> Result<DrawResult, 
     Ok(result)
 }
 
-fn other_words(ran: u64, given: u64) -> DeviceOutcome {
-    DeviceOutcome::Unchecked(format!("the device ran the words {ran:#018x}, and was given {given:#018x}"))
+fn other_words(ran: u64, submitted: u64) -> DeviceOutcome {
+    DeviceOutcome::Unchecked(format!("the device ran the words {ran:#018x}, and was given {submitted:#018x}"))
 }
 
 /// Restores the sets and bindings that buffers and images had before the words were adapted.

@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::types::Type;
 
 /// The value that a vertex stage stores in an interface variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gives {
+pub enum PortSource {
     /// These words, one for each component, the same at every vertex.
     Words(Vec<u32>),
     /// The position on the screen, as two floats.
@@ -68,14 +68,14 @@ impl Port {
         if self.component > 0 {
             let _ = writeln!(text, "OpDecorate {name} Component {}", self.component);
         }
-        let how = match self.how {
+        let interpolation = match self.how {
             _ if input && self.scalar() != "float" => Some("Flat"),
             Interpolation::Flat => Some("Flat"),
             Interpolation::Linear => Some("NoPerspective"),
             Interpolation::Perspective => None,
         };
-        if let Some(how) = how {
-            let _ = writeln!(text, "OpDecorate {name} {how}");
+        if let Some(interpolation) = interpolation {
+            let _ = writeln!(text, "OpDecorate {name} {interpolation}");
         }
         text
     }
@@ -101,7 +101,7 @@ fn module(stage: &str, interface: &str, decorations: &str, declarations: &str, b
 /// A vertex stage that stores these values in the variables. The attribute at location 0 has four
 /// floats. The first two are x and y of the position, whose z is 0 and w is 1, and the last two are
 /// the position on the screen. With `whole`, the four floats are the whole position.
-pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
+pub fn vertex(ports: &[(Port, PortSource)], whole: bool) -> String {
     let (mut interface, mut decorations) = (String::from(" %corner %position"), String::new());
     let (mut declarations, mut body) = (String::new(), String::new());
     decorations.push_str("OpDecorate %corner Location 0\nOpDecorate %position BuiltIn Position\n");
@@ -111,26 +111,26 @@ pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
          %place = OpCompositeConstruct %float4 %x %y %zero %one\n%uv = OpVectorShuffle %float2 %given %given 2 3\n",
     );
     body.push_str(if whole { "OpStore %position %given\n" } else { "OpStore %position %place\n" });
-    for (at, (port, gives)) in ports.iter().enumerate() {
+    for (at, (port, source)) in ports.iter().enumerate() {
         let (name, type_) = (format!("%out{at}"), port.type_name());
         let _ = write!(interface, " {name}");
         decorations.push_str(&port.decorations(&name, false));
         let _ = writeln!(declarations, "%p{at} = OpTypePointer Output {type_}\n{name} = OpVariable %p{at} Output");
-        let value = match gives {
-            Gives::Place => "%uv".to_string(),
-            Gives::Attribute(location) => {
+        let value = match source {
+            PortSource::Place => "%uv".to_string(),
+            PortSource::Attribute(location) => {
                 let _ = write!(interface, " %a{at}");
                 let _ = writeln!(decorations, "OpDecorate %a{at} Location {location}");
                 let _ = writeln!(declarations, "%q{at} = OpTypePointer Input {type_}\n%a{at} = OpVariable %q{at} Input");
                 let _ = writeln!(body, "%v{at} = OpLoad {type_} %a{at}");
                 format!("%v{at}")
             }
-            Gives::Words(words) => {
+            PortSource::Words(words) => {
                 for (c, word) in words.iter().enumerate() {
                     // The constant is a word, so that any NaN keeps its bits.
                     let _ = writeln!(declarations, "%b{at}_{c} = OpConstant %uint {word}");
-                    let taken = if port.scalar() == "uint" { "OpCopyObject" } else { "OpBitcast" };
-                    let _ = writeln!(body, "%c{at}_{c} = {taken} %{} %b{at}_{c}", port.scalar());
+                    let conversion = if port.scalar() == "uint" { "OpCopyObject" } else { "OpBitcast" };
+                    let _ = writeln!(body, "%c{at}_{c} = {conversion} %{} %b{at}_{c}", port.scalar());
                 }
                 let names: Vec<String> = (0..words.len()).map(|c| format!("%c{at}_{c}")).collect();
                 match port.rows {
@@ -179,19 +179,19 @@ mod tests {
 
     #[test]
     fn made_stages_load() {
-        let of = |location, component, type_, how| Located { location, component, type_, how };
+        let located = |location, component, type_, how| Located { location, component, type_, how };
         let (float, uint) = (Type::Float { width: 32 }, Type::Int { width: 32, signed: false });
         let scalars = [
-            of(0, 0, float, Interpolation::Perspective),
-            of(0, 1, float, Interpolation::Perspective),
-            of(2, 1, uint, Interpolation::Flat),
-            of(3, 0, float, Interpolation::Linear),
+            located(0, 0, float, Interpolation::Perspective),
+            located(0, 1, float, Interpolation::Perspective),
+            located(2, 1, uint, Interpolation::Flat),
+            located(3, 0, float, Interpolation::Linear),
         ];
         let ports = ports(&scalars);
         assert_eq!(ports.iter().map(|p| (p.location, p.component, p.rows)).collect::<Vec<_>>(), [(0, 0, 2), (2, 1, 1), (3, 0, 1)]);
-        let gives = [Gives::Place, Gives::Words(vec![7]), Gives::Attribute(4)];
-        let given: Vec<(Port, Gives)> = ports.iter().copied().zip(gives).collect();
-        for text in [vertex(&given, false), vertex(&given, true), fragment(&ports)] {
+        let sources = [PortSource::Place, PortSource::Words(vec![7]), PortSource::Attribute(4)];
+        let ports_with_sources: Vec<(Port, PortSource)> = ports.iter().copied().zip(sources).collect();
+        for text in [vertex(&ports_with_sources, false), vertex(&ports_with_sources, true), fragment(&ports)] {
             let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.line, e.what));
             Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"));
         }

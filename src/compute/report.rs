@@ -40,10 +40,12 @@ impl<'m> Invocations<'m> {
     }
 
     /// The text of an invocation: `invocation (0,0,0)` or `lane 2 of quad 5`.
-    pub fn text(self, by: InvocationId) -> String {
+    pub fn text(self, invocation_id: InvocationId) -> String {
         match self {
-            Invocations::OfDispatch(module, groups) => format!("invocation {}", invocation(module.global(groups, by.workgroup, by.local))),
-            Invocations::OfFragments(_) => format!("lane {} of quad {}", by.local, by.workgroup),
+            Invocations::OfDispatch(module, groups) => {
+                format!("invocation {}", invocation(module.global(groups, invocation_id.workgroup, invocation_id.local)))
+            }
+            Invocations::OfFragments(_) => format!("lane {} of quad {}", invocation_id.local, invocation_id.workgroup),
         }
     }
 
@@ -142,15 +144,15 @@ const EXCERPT: usize = 120;
 fn excerpt(line: u32, text: &str, column: u32, newline: &str) -> String {
     let text: Vec<char> = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let blank = text.iter().take_while(|c| **c == ' ').count();
-    let from = if column == 0 { blank } else { (column as usize - 1).min(text.len()) };
+    let marked = if column == 0 { blank } else { (column as usize - 1).min(text.len()) };
     // The beginning of a long line is left out.
-    let first = if from + EXCERPT / 4 > EXCERPT { from - EXCERPT / 4 } else { blank.min(from) };
+    let first = if marked + EXCERPT / 4 > EXCERPT { marked - EXCERPT / 4 } else { blank.min(marked) };
     let shown: String = text[first..].iter().take(EXCERPT).collect();
-    let end = text[from..].iter().position(|c| *c == ';').map_or(text.len(), |at| from + at);
-    let marks = "^".repeat(end.saturating_sub(from).clamp(1, EXCERPT - (from - first)));
+    let end = text[marked..].iter().position(|c| *c == ';').map_or(text.len(), |at| marked + at);
+    let marks = "^".repeat(end.saturating_sub(marked).clamp(1, EXCERPT - (marked - first)));
     let number = line.to_string();
     let gap = " ".repeat(number.len());
-    format!("{newline}  {number} │ {shown}{newline}  {gap} │ {}{marks}", " ".repeat(from - first))
+    format!("{newline}  {number} │ {shown}{newline}  {gap} │ {}{marks}", " ".repeat(marked - first))
 }
 
 /// The line of the assembly text for each instruction of a function.
@@ -179,8 +181,8 @@ impl AssemblyLines {
         });
         let lines: Vec<(&str, (u32, &str))> = opcodes.skip_while(|(opcode, _)| *opcode != "OpFunction").collect();
         let functions = &module.instructions()[first..];
-        let same = lines.len() == functions.len() && lines.iter().zip(functions).all(|((opcode, _), i)| *opcode == i.name());
-        same.then(|| AssemblyLines {
+        let matches = lines.len() == functions.len() && lines.iter().zip(functions).all(|((opcode, _), i)| *opcode == i.name());
+        matches.then(|| AssemblyLines {
             name: name.into(),
             first,
             lines: lines.iter().map(|(_, (number, _))| *number).collect(),

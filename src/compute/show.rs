@@ -144,21 +144,21 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn text(&self, at: Address, made: &mut Option<String>) -> Option<String> {
+    fn text(&self, at: Address, origin: &mut Option<String>) -> Option<String> {
         let types = self.invocations.module().types();
         if let Some(parts @ 1..) = types.parts(at.type_) {
-            let texts: Option<Vec<String>> = (0..parts).map(|i| self.text(types.address(at, i)?, made)).collect();
+            let texts: Option<Vec<String>> = (0..parts).map(|i| self.text(types.address(at, i)?, origin)).collect();
             return Some(format!("({})", texts?.join(", ")));
         }
         let type_ = types.get(at.type_)?;
         let bytes = u64::from(type_.width()? / 8);
         let end = at.offset.checked_add(bytes)?;
-        let own = self.buffer.bytes.get(usize::try_from(at.offset).ok()?..usize::try_from(end).ok()?)?;
+        let stored = self.buffer.bytes.get(usize::try_from(at.offset).ok()?..usize::try_from(end).ok()?)?;
         if let Some(bytes) = self.undefined_within(at.offset, end) {
-            made.get_or_insert_with(|| self.invocations.origin(bytes));
+            origin.get_or_insert_with(|| self.invocations.origin(bytes));
             return Some("any".into());
         }
-        let bits = own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+        let bits = stored.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
         Some(scalar_text(type_, bits))
     }
 

@@ -184,8 +184,8 @@ impl<'d> Bound<'d> {
         let is_storage = |place: (u32, u32)| self.images.iter().any(|i| (i.set, i.binding) == place && i.kind == ImageKind::Storage);
         for (i, sampler) in self.samplers.iter().enumerate() {
             let (set, binding) = (sampler.set, sampler.binding);
-            let taken = is_buffer((set, binding)) || is_storage((set, binding));
-            if taken || self.samplers[..i].iter().any(|s| (s.set, s.binding) == (set, binding)) {
+            let is_taken = is_buffer((set, binding)) || is_storage((set, binding));
+            if is_taken || self.samplers[..i].iter().any(|s| (s.set, s.binding) == (set, binding)) {
                 return malformed(format!(
                     "a sampler at set {set}, binding {binding} is at the place of something that it cannot be combined with"
                 ));

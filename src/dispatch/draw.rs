@@ -394,11 +394,11 @@ mod tests {
     fn what_an_interpreter_borrows_is_what_the_dispatch_holds() {
         let draw = draw();
         let contents = draw.contents();
-        let lent = contents.lend(&draw, Limits::default());
-        assert_eq!((lent.vertex, lent.fragment, lent.vertices.count), ("main", "main", 3));
-        assert_eq!(lent.vertices.attributes, draw.geometry.attributes);
+        let borrowed = contents.lend(&draw, Limits::default());
+        assert_eq!((borrowed.vertex, borrowed.fragment, borrowed.vertices.count), ("main", "main", 3));
+        assert_eq!(borrowed.vertices.attributes, draw.geometry.attributes);
         // 0x4040 out of 0xffff.
-        let depth = lent.depth.and_then(|depth| depth.buffer.depth(3, 1)).expect("it has that pixel");
+        let depth = borrowed.depth.and_then(|depth| depth.buffer.depth(3, 1)).expect("it has that pixel");
         assert_eq!(depth.0.value, f64::from(0x4040) / 65535.0);
     }
 
@@ -425,8 +425,8 @@ mod tests {
         for (expected, alter) in broken {
             let mut d = draw();
             alter(&mut d);
-            let said = d.check().expect_err(expected).to_string();
-            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+            let error = d.check().expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error:?} lacks {expected:?}");
         }
     }
 }

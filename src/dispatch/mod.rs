@@ -317,8 +317,8 @@ mod tests {
         for (expected, alter) in broken {
             let mut d = dispatch();
             alter(&mut d);
-            let said = d.check().expect_err(expected).to_string();
-            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+            let error = d.check().expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error:?} lacks {expected:?}");
         }
     }
 }

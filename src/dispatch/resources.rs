@@ -129,8 +129,8 @@ impl fmt::Display for NeedsError {
 impl std::error::Error for NeedsError {}
 
 impl From<NeedsError> for InvalidInput {
-    fn from(unread: NeedsError) -> InvalidInput {
-        InvalidInput::new(InputFault::EntryPoint, unread.to_string())
+    fn from(error: NeedsError) -> InvalidInput {
+        InvalidInput::new(InputFault::EntryPoint, error.to_string())
     }
 }
 
@@ -139,13 +139,13 @@ pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs,
     let decoded = decode(words).map_err(NeedsError::Words)?;
     let declared = Declared::of(&decoded);
     let Some(&(_, function, _)) = declared.entry_points.iter().find(|(m, _, name)| *m == model as u32 && name == entry) else {
-        let named = |m: &u32, name: &str| match ExecutionModel::from_u32(*m) {
+        let describe = |m: &u32, name: &str| match ExecutionModel::from_u32(*m) {
             Some(model) => format!("{model:?} \"{name}\""),
             None => format!("\"{name}\""),
         };
-        let there: Vec<String> = declared.entry_points.iter().take(16).map(|(m, _, name)| named(m, name)).collect();
-        let there = if there.is_empty() { "none".into() } else { there.join(", ") };
-        return Err(NeedsError::NoEntryPoint(format!("the module has no {model:?} entry point \"{entry}\"; it has {there}")));
+        let names: Vec<String> = declared.entry_points.iter().take(16).map(|(m, _, name)| describe(m, name)).collect();
+        let names = if names.is_empty() { "none".into() } else { names.join(", ") };
+        return Err(NeedsError::NoEntryPoint(format!("the module has no {model:?} entry point \"{entry}\"; it has {names}")));
     };
     let used = declared.used_from(&decoded, function);
     let mut needs = Needs { local_size: declared.local_size(&decoded, function), ..Needs::default() };
@@ -457,15 +457,15 @@ pub(crate) fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w 
     instruction.is(op).then(|| instruction.operands(decoded.words))
 }
 
-/// Calls `seen` with every id that the instruction names. OpSwitch is left out: its literals are as
-/// wide as its selector, and it names no variable.
-pub(crate) fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
+/// Calls `visit` with every id that the instruction names. OpSwitch is left out: its literals are
+/// as wide as its selector, and it names no variable.
+pub(crate) fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, visit: &mut dyn FnMut(u32)) {
     if instruction.is(Op::Switch) {
         return;
     }
     let words = instruction.words(decoded.words);
     if let Some(grammar) = grammar::instruction(words[0] as u16) {
-        let Ok(()) = grammar::walk(grammar, &mut Ids { decoded, words, at: 1, last: 0, seen });
+        let Ok(()) = grammar::walk(grammar, &mut Ids { decoded, words, at: 1, last: 0, visit });
     }
 }
 
@@ -474,7 +474,7 @@ struct Ids<'a, 'w> {
     words: &'a [u32],
     at: usize,
     last: u32,
-    seen: &'a mut dyn FnMut(u32),
+    visit: &'a mut dyn FnMut(u32),
 }
 
 impl Operands for Ids<'_, '_> {
@@ -493,7 +493,7 @@ impl Operands for Ids<'_, '_> {
         };
         if grammar::is_id(kind) {
             self.last = word;
-            (self.seen)(word);
+            (self.visit)(word);
         }
         Ok(word)
     }
@@ -640,8 +640,8 @@ mod tests {
     #[test]
     fn an_entry_point_that_is_not_there_is_said_with_those_that_are() {
         for (model, name) in [(ExecutionModel::GLCompute, "absent"), (ExecutionModel::Fragment, "main")] {
-            let said = needs(&module(), model, name).expect_err("it is not there").to_string();
-            assert!(said.contains(name) && said.contains("GLCompute \"main\", GLCompute \"other\""), "{said}");
+            let error = needs(&module(), model, name).expect_err("it is not there").to_string();
+            assert!(error.contains(name) && error.contains("GLCompute \"main\", GLCompute \"other\""), "{error}");
         }
         assert!(matches!(needs(&[1, 2], ExecutionModel::Fragment, "main"), Err(NeedsError::Words(_))));
     }

@@ -283,8 +283,8 @@ mod tests {
         assert_eq!(choose("h200", &records), Ok(1), "the two are the same model and driver");
         assert_eq!(choose("h200#1", &records), Ok(2));
         for (text, expected) in [("nvidia", "several"), ("h200#2", "match 2"), ("7", "no adapter 7"), ("radeon", "contains \"radeon\"")] {
-            let said = choose(text, &records).expect_err(text).0;
-            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+            let error = choose(text, &records).expect_err(text).0;
+            assert!(error.contains(expected), "{error:?} lacks {expected:?}");
         }
         assert!(choose("", &[]).expect_err("none").0.contains("apt-get install mesa-vulkan-drivers"));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use super::compute::{Computation, Lent, Storage};
+use super::compute::{BatchBuffers, Computation, Storage};
 use super::draw::{Attachments, Drawable};
 use super::open::{BatchError, OpenDevice, Scopes, sentence};
 use super::render::Rendering;
@@ -71,7 +71,7 @@ pub(crate) struct Runner<'d> {
 pub(crate) struct Submitted {
     batch: Vec<Program>,
     buffer: wgpu::Buffer,
-    lent: Lent,
+    buffers: BatchBuffers,
     submission: wgpu::SubmissionIndex,
     mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
@@ -111,13 +111,13 @@ impl<'d> Runner<'d> {
             }
             offset += program.readback_bytes();
         }
-        let lent = self.storage.encode(self.device, &mut encoder, &computations, &buffer);
+        let buffers = self.storage.encode(self.device, &mut encoder, &computations, &buffer);
         let submission = self.device.queue.submit([encoder.finish()]);
         let (done, mapped) = mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {
             let _ = done.send(result);
         });
-        Submitted { batch, buffer, lent, submission, mapped }
+        Submitted { batch, buffer, buffers, submission, mapped }
     }
 
     fn readback_buffer(&mut self, bytes: u64) -> wgpu::Buffer {
@@ -135,23 +135,25 @@ impl<'d> Runner<'d> {
     /// Waits for a batch. Returns the results of its programs, in the batch's order.
     pub(crate) fn finish(&mut self, submitted: Submitted) -> Result<Vec<Shown>, BatchError> {
         let device = self.device;
-        let lost = |text: String| BatchError::Lost(device.lost().map_or(text, str::to_owned));
+        let lost_error = |text: String| BatchError::Lost(device.lost().map_or(text, str::to_owned));
         device
             .device
             .poll(wgpu::PollType::Wait { submission_index: Some(submitted.submission), timeout: None })
-            .map_err(|error| lost(format!("waiting for the device failed: {error}")))?;
+            .map_err(|error| lost_error(format!("waiting for the device failed: {error}")))?;
         match submitted.mapped.recv() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                return Err(lost(format!("what the programs show could not be mapped: {error}")));
+                return Err(lost_error(format!("what the programs show could not be mapped: {error}")));
             }
-            Err(_) => return Err(lost("what the programs show was never mapped".into())),
+            Err(_) => return Err(lost_error("what the programs show was never mapped".into())),
         }
         if device.lost().is_some() {
-            return Err(lost(String::new()));
+            return Err(lost_error(String::new()));
         }
-        let view =
-            submitted.buffer.get_mapped_range(..).map_err(|error| lost(format!("what the programs show could not be read: {error}")))?;
+        let view = submitted
+            .buffer
+            .get_mapped_range(..)
+            .map_err(|error| lost_error(format!("what the programs show could not be read: {error}")))?;
         let mut rest: &[u8] = &view;
         let mut shown = Vec::with_capacity(submitted.batch.len());
         for program in &submitted.batch {
@@ -164,7 +166,7 @@ impl<'d> Runner<'d> {
         if self.readback.len() < KEPT_BUFFERS {
             self.readback.push(submitted.buffer);
         }
-        self.storage.take_back(submitted.lent);
+        self.storage.take_back(submitted.buffers);
         Ok(shown)
     }
 }

@@ -67,7 +67,7 @@ impl Layout {
     }
 }
 
-fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
+fn buffer_type(kind: BufferKind) -> wgpu::BindingType {
     let ty = match kind {
         BufferKind::Uniform => wgpu::BufferBindingType::Uniform,
         BufferKind::ReadOnly => wgpu::BufferBindingType::Storage { read_only: true },
@@ -78,7 +78,7 @@ fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
 
 /// The binding type of an image. `handle` is the kind that naga infers, if naga reads the module.
 /// wgpu then needs to know whether a sampled image may be filtered.
-fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> wgpu::BindingType {
+fn image_type(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> wgpu::BindingType {
     let (format, view_dimension) = (image.image.format(), texture::view_dimension(image.image.shape()));
     match image.kind {
         ImageKind::Storage => {
@@ -103,7 +103,7 @@ fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> w
     }
 }
 
-fn of_sampler(sampler: &Sampler) -> wgpu::BindingType {
+fn sampler_type(sampler: &Sampler) -> wgpu::BindingType {
     wgpu::BindingType::Sampler(match sampler.compare {
         Some(_) => wgpu::SamplerBindingType::Comparison,
         None if filters(sampler) => wgpu::SamplerBindingType::Filtering,
@@ -116,25 +116,25 @@ fn filters(sampler: &Sampler) -> bool {
 }
 
 /// The union of the kinds that naga infers for textures and samplers in two stages.
-pub(super) fn of_both(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), Handle)]) -> Vec<((u32, u32), Handle)> {
-    let mut both = vertex.to_vec();
+pub(super) fn merged_handles(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), Handle)]) -> Vec<((u32, u32), Handle)> {
+    let mut merged = vertex.to_vec();
     for &(place, handle) in fragment {
-        match both.iter_mut().find(|(at, _)| *at == place) {
-            None => both.push((place, handle)),
+        match merged.iter_mut().find(|(at, _)| *at == place) {
+            None => merged.push((place, handle)),
             Some((_, Handle::Storage { reads, writes })) => {
-                if let Handle::Storage { reads: also_reads, writes: also_writes } = handle {
-                    (*reads, *writes) = (*reads || also_reads, *writes || also_writes);
+                if let Handle::Storage { reads: fragment_reads, writes: fragment_writes } = handle {
+                    (*reads, *writes) = (*reads || fragment_reads, *writes || fragment_writes);
                 }
             }
             Some(_) => {}
         }
     }
-    both
+    merged
 }
 
 /// Whether the bindings can have the kinds that naga infers. WGSL has types for depth textures and
 /// comparing samplers. In Vulkan, that depends on the format and on the sampler object.
-pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result<(), String> {
+pub(super) fn check_handles(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result<(), String> {
     // It is not known which sampler an image is sampled with.
     let filtering = bound.samplers.iter().any(|sampler| {
         let handle = handles.iter().find(|(at, _)| *at == (sampler.set, sampler.binding)).map(|(_, handle)| *handle);
@@ -143,22 +143,22 @@ pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result
     for &((set, binding), handle) in handles {
         let image = bound.images.iter().find(|i| (i.set, i.binding) == (set, binding));
         let sampler = bound.samplers.iter().find(|s| (s.set, s.binding) == (set, binding));
-        let at = format!("at set {set}, binding {binding}");
+        let place_text = format!("at set {set}, binding {binding}");
         match (handle, image, sampler) {
             (Handle::Depth, Some(image), _) if !image.image.format().is_depth() => {
                 let format = image.image.format().name();
-                return Err(format!("naga takes the image {at} for a depth texture, and its format is {format}"));
+                return Err(format!("naga takes the image {place_text} for a depth texture, and its format is {format}"));
             }
             (Handle::Sampled, Some(image), _) if image.image.format().is_depth() && filtering => {
                 return Err(format!(
-                    "the image {at} has depths, naga takes it for a texture of floats, and WebGPU lets no sampler filter that"
+                    "the image {place_text} has depths, naga takes it for a texture of floats, and WebGPU lets no sampler filter that"
                 ));
             }
             (Handle::Sampler, _, Some(sampler)) if sampler.sampler.compare.is_some() => {
-                return Err(format!("the sampler {at} compares, and naga takes it for one that does not"));
+                return Err(format!("the sampler {place_text} compares, and naga takes it for one that does not"));
             }
             (Handle::Comparison, _, Some(sampler)) if sampler.sampler.compare.is_none() => {
-                return Err(format!("the sampler {at} does not compare, and naga takes it for one that does"));
+                return Err(format!("the sampler {place_text} does not compare, and naga takes it for one that does"));
             }
             _ => {}
         }
@@ -189,9 +189,9 @@ pub(super) fn copy_back(
     for (image, texture) in bound.images.iter().zip(textures).filter(|(image, _)| image.kind == ImageKind::Storage) {
         Rows::of(&image.image).copy(encoder, texture, readback, &mut offset);
     }
-    for (given, buffer) in bound.buffers.iter().zip(buffers).filter(|(given, _)| given.kind == BufferKind::ReadWrite) {
-        encoder.copy_buffer_to_buffer(buffer, 0, readback, offset, padded(given));
-        offset += padded(given);
+    for (binding, buffer) in bound.buffers.iter().zip(buffers).filter(|(binding, _)| binding.kind == BufferKind::ReadWrite) {
+        encoder.copy_buffer_to_buffer(buffer, 0, readback, offset, padded(binding));
+        offset += padded(binding);
     }
 }
 
@@ -202,9 +202,9 @@ pub(super) fn shown(bound: Bound<'_>, mut bytes: &[u8]) -> (Vec<Buffer>, Vec<Buf
         images.push(Buffer { set: image.set, binding: image.binding, bytes: Rows::of(&image.image).take(&mut bytes) });
     }
     for buffer in bound.shown_buffers() {
-        let (own, after) = bytes.split_at(padded(buffer) as usize);
+        let (buffer_bytes, after) = bytes.split_at(padded(buffer) as usize);
         bytes = after;
-        buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: own[..buffer.bytes.len()].to_vec() });
+        buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: buffer_bytes[..buffer.bytes.len()].to_vec() });
     }
     (images, buffers)
 }
@@ -215,19 +215,19 @@ impl OpenDevice {
         let (limits, all) = (&self.record.compute, self.device.limits());
         let sets = bound.places().map(|(set, _)| u64::from(set) + 1).max().unwrap_or(0);
         self.within("descriptor sets", sets, "maxBoundDescriptorSets", u64::from(limits.max_descriptor_sets))?;
-        let of_kind = |uniform: bool| bound.buffers.iter().filter(move |buffer| (buffer.kind == BufferKind::Uniform) == uniform);
+        let buffers = |uniform: bool| bound.buffers.iter().filter(move |buffer| (buffer.kind == BufferKind::Uniform) == uniform);
         let images = |kind: ImageKind| bound.images.iter().filter(move |image| image.kind == kind).count() as u64;
         let has = u64::from(limits.max_storage_buffers);
-        self.within("storage buffers", of_kind(false).count() as u64, "maxPerStageDescriptorStorageBuffers", has)?;
+        self.within("storage buffers", buffers(false).count() as u64, "maxPerStageDescriptorStorageBuffers", has)?;
         let has = u64::from(limits.max_uniform_buffers);
-        self.within("uniform buffers", of_kind(true).count() as u64, "maxPerStageDescriptorUniformBuffers", has)?;
+        self.within("uniform buffers", buffers(true).count() as u64, "maxPerStageDescriptorUniformBuffers", has)?;
         let has = u64::from(all.max_sampled_textures_per_shader_stage);
         self.within("sampled images", images(ImageKind::Sampled), "maxPerStageDescriptorSampledImages", has)?;
         let has = u64::from(all.max_storage_textures_per_shader_stage);
         self.within("storage images", images(ImageKind::Storage), "maxPerStageDescriptorStorageImages", has)?;
         let has = u64::from(all.max_samplers_per_shader_stage);
         self.within("samplers", bound.samplers.len() as u64, "maxPerStageDescriptorSamplers", has)?;
-        for buffer in of_kind(false) {
+        for buffer in buffers(false) {
             let bytes = buffer.bytes.len() as u64;
             self.within("bytes in a storage buffer", bytes, "maxStorageBufferRange", self.record.max_storage_buffer_binding_size)?;
             if !bytes.is_multiple_of(WORD) {
@@ -237,7 +237,7 @@ impl OpenDevice {
                 ));
             }
         }
-        for buffer in of_kind(true) {
+        for buffer in buffers(true) {
             let bytes = buffer.bytes.len() as u64;
             self.within("bytes in a uniform buffer", bytes, "maxUniformBufferRange", limits.max_uniform_buffer_binding_size)?;
         }
@@ -289,12 +289,12 @@ impl OpenDevice {
     }
 
     /// Whether every resource that an entry point uses is bound, with the right kind and size.
-    pub(super) fn has_all(&self, bound: Bound<'_>, needs: &Needs) -> Result<(), String> {
-        let (needed, given) = (needs.push_constant_bytes, bound.push_constants.len());
-        if needed > given as u64 {
-            return Err(format!("the program uses {needed} bytes of push constants, and is given {given}"));
+    pub(super) fn check_resources(&self, bound: Bound<'_>, needs: &Needs) -> Result<(), String> {
+        let (needed, pushed) = (needs.push_constant_bytes, bound.push_constants.len());
+        if needed > pushed as u64 {
+            return Err(format!("the program uses {needed} bytes of push constants, and is given {pushed}"));
         }
-        needs.descriptors.iter().try_for_each(|descriptor| has(bound, descriptor))
+        needs.descriptors.iter().try_for_each(|descriptor| check_resource(bound, descriptor))
     }
 
     /// Whether wgpu keeps all binding numbers.
@@ -320,30 +320,30 @@ impl OpenDevice {
         bound: Bound<'_>,
         stages: impl Fn((u32, u32)) -> wgpu::ShaderStages,
         handles: &[((u32, u32), Handle)],
-        read: &[(u32, u32)],
+        read_only: &[(u32, u32)],
     ) -> Arc<Layout> {
         let handle = |place| handles.iter().find(|(at, _)| *at == place).map(|(_, handle)| *handle);
         // Vulkan has no such property of a binding.
         let filterable = |image: &ImageBinding| self.route.re_emits() && self.can_filter(image.image.format());
         let kind = |b: &BufferBinding| match b.kind {
-            BufferKind::ReadWrite if read.contains(&(b.set, b.binding)) => BufferKind::ReadOnly,
+            BufferKind::ReadWrite if read_only.contains(&(b.set, b.binding)) => BufferKind::ReadOnly,
             kind => kind,
         };
         let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty };
-        let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, of_buffer(kind(b)))).collect();
-        slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, of_image(i, handle((i.set, i.binding)), filterable(i)))));
-        slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, of_sampler(&s.sampler))));
+        let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, buffer_type(kind(b)))).collect();
+        slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, image_type(i, handle((i.set, i.binding)), filterable(i)))));
+        slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, sampler_type(&s.sampler))));
         slots.sort_unstable_by_key(|slot| (slot.set, slot.binding));
         let signature = (slots, bound.push_constants.len() as u32);
-        let mut made = self.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(layout) = made.get(&signature) {
+        let mut cache = self.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = cache.get(&signature) {
             return layout.clone();
         }
-        if made.len() >= KEPT_LAYOUTS {
-            made.clear();
+        if cache.len() >= KEPT_LAYOUTS {
+            cache.clear();
         }
         let layout = Arc::new(Layout::new(&self.device, &signature));
-        made.insert(signature, layout.clone());
+        cache.insert(signature, layout.clone());
         layout
     }
 
@@ -397,8 +397,8 @@ impl OpenDevice {
         textures: &[wgpu::Texture],
         buffers: &[wgpu::Buffer],
     ) -> Vec<(u32, wgpu::BindGroup)> {
-        let view = |(given, texture): (&ImageBinding, &wgpu::Texture)| {
-            let dimension = Some(texture::view_dimension(given.image.shape()));
+        let view = |(binding, texture): (&ImageBinding, &wgpu::Texture)| {
+            let dimension = Some(texture::view_dimension(binding.image.shape()));
             texture.create_view(&wgpu::TextureViewDescriptor { dimension, ..Default::default() })
         };
         let views: Vec<wgpu::TextureView> = bound.images.iter().zip(textures).map(view).collect();
@@ -406,14 +406,14 @@ impl OpenDevice {
         let mut groups = Vec::new();
         for (set, layout) in (0u32..).zip(&layout.groups) {
             let Some(layout) = layout else { continue };
-            let of_buffers = bound.buffers.iter().zip(buffers).filter(|(given, _)| given.set == set).map(|(given, buffer)| {
-                let size = NonZeroU64::new(given.bytes.len() as u64);
-                (given.binding, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size }))
+            let of_buffers = bound.buffers.iter().zip(buffers).filter(|(binding, _)| binding.set == set).map(|(binding, buffer)| {
+                let size = NonZeroU64::new(binding.bytes.len() as u64);
+                (binding.binding, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size }))
             });
-            let of_images = bound.images.iter().zip(&views).filter(|(given, _)| given.set == set);
-            let of_images = of_images.map(|(given, view)| (given.binding, wgpu::BindingResource::TextureView(view)));
-            let of_samplers = bound.samplers.iter().zip(&samplers).filter(|(given, _)| given.set == set);
-            let of_samplers = of_samplers.map(|(given, sampler)| (given.binding, wgpu::BindingResource::Sampler(sampler)));
+            let of_images = bound.images.iter().zip(&views).filter(|(binding, _)| binding.set == set);
+            let of_images = of_images.map(|(binding, view)| (binding.binding, wgpu::BindingResource::TextureView(view)));
+            let of_samplers = bound.samplers.iter().zip(&samplers).filter(|(binding, _)| binding.set == set);
+            let of_samplers = of_samplers.map(|(binding, sampler)| (binding.binding, wgpu::BindingResource::Sampler(sampler)));
             let all = of_buffers.chain(of_images).chain(of_samplers);
             let entries: Vec<_> = all.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
             groups.push((set, self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })));
@@ -437,7 +437,7 @@ pub(super) fn compare(compare: Compare) -> wgpu::CompareFunction {
 }
 
 /// Whether the resource of a variable is bound and of the right kind.
-fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
+fn check_resource(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
     let id = descriptor.id;
     let (Some(set), Some(binding)) = (descriptor.set, descriptor.binding) else {
         return Err(format!("%{id} has no descriptor set, or no binding"));
@@ -447,18 +447,18 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
     let sampler = bound.samplers.iter().any(|s| (s.set, s.binding) == (set, binding));
     let missing = |what: &str| Err(format!("the program uses %{id} at set {set}, binding {binding}, and is given no {what} there"));
     let place = format!("%{id} at set {set}, binding {binding}");
-    let of_format = |image: &ImageBinding, texels: Texels| {
+    let check_format = |image: &ImageBinding, texels: Texels| {
         let (format, texels_name) = (image.image.format(), texels.name());
         if texels.are_of(format) {
             return Ok(());
         }
         Err(format!("{place} is an image of {texels_name}, and is given one of the format {}", format.name()))
     };
-    let of_shape = |image: &ImageBinding, shape: Shape| {
-        let given = image.image.shape();
-        if given == shape { Ok(()) } else { Err(format!("{place} is an image {}, and is given one {}", shape.name(), given.name())) }
+    let check_shape = |image: &ImageBinding, shape: Shape| {
+        let found = image.image.shape();
+        if found == shape { Ok(()) } else { Err(format!("{place} is an image {}, and is given one {}", shape.name(), found.name())) }
     };
-    let of_kind = |image: &ImageBinding, kind: ImageKind| {
+    let check_kind = |image: &ImageBinding, kind: ImageKind| {
         if image.kind == kind {
             return Ok(());
         }
@@ -473,19 +473,19 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
             Err(format!("{place} is a {other} buffer, and is given a {} buffer", buffer.kind.name()))
         }
         (ResourceKind::SampledImage(shape, texels), _, Some(image)) => {
-            of_kind(image, ImageKind::Sampled)?;
-            of_shape(image, shape)?;
-            of_format(image, texels)
+            check_kind(image, ImageKind::Sampled)?;
+            check_shape(image, shape)?;
+            check_format(image, texels)
         }
         (ResourceKind::StorageImage(shape, format, texels), _, Some(image)) => {
-            of_kind(image, ImageKind::Storage)?;
-            of_shape(image, shape)?;
-            of_format(image, texels)?;
+            check_kind(image, ImageKind::Storage)?;
+            check_shape(image, shape)?;
+            check_format(image, texels)?;
             match format {
                 Some(format) if format == image.image.format() => Ok(()),
                 Some(format) => {
-                    let given = image.image.format().name();
-                    Err(format!("{place} is a storage image of the format {}, and is given one of {given}", format.name()))
+                    let found = image.image.format().name();
+                    Err(format!("{place} is a storage image of the format {}, and is given one of {found}", format.name()))
                 }
                 None => Err(format!("{place} is a storage image without a format, and wgpu enables no access to such")),
             }
@@ -514,7 +514,7 @@ mod tests {
     fn depths_that_are_bound_to_a_texture_of_floats_are_not_filtered() {
         let sample_type = |format: Format, handle: Handle| {
             let image = Image::new(format, 2, 2, 1).expect("an image");
-            match of_image(&ImageBinding { set: 0, binding: 1, kind: ImageKind::Sampled, image }, Some(handle), true) {
+            match image_type(&ImageBinding { set: 0, binding: 1, kind: ImageKind::Sampled, image }, Some(handle), true) {
                 wgpu::BindingType::Texture { sample_type, .. } => sample_type,
                 other => panic!("{other:?}"),
             }
@@ -534,7 +534,7 @@ mod tests {
         let handles = [((0, 1), Handle::Sampled), ((0, 2), Handle::Sampler)];
         let fits_with = |mag: Filter| {
             let samplers = [SamplerBinding { set: 0, binding: 2, sampler: Sampler { mag, ..Sampler::default() } }];
-            fits(Bound { buffers: &[], images: &images, samplers: &samplers, push_constants: &[] }, &handles)
+            check_handles(Bound { buffers: &[], images: &images, samplers: &samplers, push_constants: &[] }, &handles)
         };
         assert!(fits_with(Filter::Linear).expect_err("it filters").contains("WebGPU lets no sampler filter that"));
         assert_eq!(fits_with(Filter::Nearest), Ok(()));

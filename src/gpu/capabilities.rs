@@ -204,7 +204,7 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
     // Extensions that became part of Vulkan need no device extension. 1.1 includes the storage
     // buffer class and 16-bit storage, 1.2 the float controls and the memory model, and 1.3
     // non-semantic instructions. Their other requirements are capabilities.
-    let since = match name {
+    let minimum = match name {
         // Part of Vulkan 1.3, with a feature that this project enables itself.
         "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),
         "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" | "SPV_KHR_variable_pointers" => (1, 1),
@@ -212,10 +212,13 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
         "SPV_KHR_non_semantic_info" => (1, 3),
         _ => return Err(format!("the device does not enable the extension {name}")),
     };
-    if device.vulkan >= since {
+    if device.vulkan >= minimum {
         Ok(())
     } else {
-        Err(format!("the extension {name} needs Vulkan {}.{}; the device has {}.{}", since.0, since.1, device.vulkan.0, device.vulkan.1))
+        Err(format!(
+            "the extension {name} needs Vulkan {}.{}; the device has {}.{}",
+            minimum.0, minimum.1, device.vulkan.0, device.vulkan.1
+        ))
     }
 }
 
@@ -319,22 +322,22 @@ mod tests {
             ("word 5", vec![MAGIC, 0x0001_0000, 0, 1, 0, 0x0009_0011]),
         ];
         for (expected, words) in cases {
-            let said = missing(&words, &device(), wgpu::Features::empty()).expect_err(expected);
-            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+            let error = missing(&words, &device(), wgpu::Features::empty()).expect_err(expected);
+            assert!(error.contains(expected), "{error:?} lacks {expected:?}");
         }
         let f64 = module(0x0001_0300, &[&[17, 10]]);
         assert_eq!(missing(&f64, &device(), wgpu::Features::SHADER_F64), Ok(()));
         let halves = module(0x0001_0300, &[&[17, 9], &[17, 4433]]);
         assert_eq!(missing(&halves, &device(), wgpu::Features::SHADER_F16), Ok(()));
         let ends = module(0x0001_0300, &[&extension(b"SPV_KHR_terminate_invocation")]);
-        let said = missing(&ends, &device(), wgpu::Features::empty()).expect_err("it is not enabled");
-        assert!(said.contains("does not enable the extension SPV_KHR_terminate_invocation"), "{said}");
+        let error = missing(&ends, &device(), wgpu::Features::empty()).expect_err("it is not enabled");
+        assert!(error.contains("does not enable the extension SPV_KHR_terminate_invocation"), "{error}");
         assert_eq!(missing(&ends, &AdapterRecord { terminate_invocation: true, ..device() }, wgpu::Features::empty()), Ok(()));
         let bytes = module(0x0001_0300, &[&[17, 39]]);
         assert_eq!(missing(&bytes, &AdapterRecord { int8: true, ..device() }, wgpu::Features::empty()), Ok(()));
         let votes = module(0x0001_0300, &[&[17, 62]]);
-        let said = missing(&votes, &device(), wgpu::Features::empty()).expect_err("it has none");
-        assert_eq!(said, "the device does not enable the capability GroupNonUniformVote (62)");
+        let error = missing(&votes, &device(), wgpu::Features::empty()).expect_err("it has none");
+        assert_eq!(error, "the device does not enable the capability GroupNonUniformVote (62)");
         let has = |operations| AdapterRecord {
             subgroups: crate::gpu::Subgroups { min_size: 8, max_size: 8, operations, stages: 0x20 },
             ..device()

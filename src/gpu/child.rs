@@ -64,9 +64,9 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         unreachable!("the streams were asked for as pipes");
     };
-    let kept = Arc::new(Mutex::new(VecDeque::new()));
+    let tail = Arc::new(Mutex::new(VecDeque::new()));
     let ((listed, report), (ended, stderr_ended)) = (mpsc::channel(), mpsc::channel());
-    let for_stderr = kept.clone();
+    let for_stderr = tail.clone();
     thread::spawn(move || listed.send(Report::read(&mut BufReader::new(stdout))));
     thread::spawn(move || {
         keep_last(stderr, &for_stderr);
@@ -85,8 +85,8 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
         Ok(Ok(Some(_))) | Err(mpsc::RecvTimeoutError::Disconnected) => "the process that was listing the adapters sent no list".into(),
     };
     let _ = stderr_ended.recv_timeout(Duration::from_secs(1));
-    let said = last_lines(&kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect::<Vec<u8>>());
-    Err(NoDevice(if said.is_empty() { why } else { format!("{why}{LAST_SAID}{said}") }))
+    let last_output = last_lines(&tail.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect::<Vec<u8>>());
+    Err(NoDevice(if last_output.is_empty() { why } else { format!("{why}{LAST_SAID}{last_output}") }))
 }
 
 /// A worker process. It must be ended with [`Worker::end`].
@@ -122,16 +122,16 @@ impl Worker {
             let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
             let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
         }
-        let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
         let (programs, queue) = mpsc::channel();
         let (ended, stderr_ended) = mpsc::channel();
         let spawned = (|| {
-            let named = |name: &str| thread::Builder::new().name(name.into());
-            let (events, kept) = (events.clone(), kept.clone());
-            named("to worker").spawn(move || write_programs(stdin, &queue))?;
-            named("from worker").spawn(move || read_reports(stdout, generation, &events))?;
-            named("worker's stderr").spawn(move || {
-                keep_last(stderr, &kept);
+            let thread_named = |name: &str| thread::Builder::new().name(name.into());
+            let (events, tail) = (events.clone(), tail.clone());
+            thread_named("to worker").spawn(move || write_programs(stdin, &queue))?;
+            thread_named("from worker").spawn(move || read_reports(stdout, generation, &events))?;
+            thread_named("worker's stderr").spawn(move || {
+                keep_last(stderr, &tail);
                 let _ = ended.send(());
             })
         })();
@@ -139,12 +139,12 @@ impl Worker {
             leave(&mut child, Duration::ZERO);
             return Err(error);
         }
-        Ok(Worker { child, programs, stderr: kept, stderr_ended, started, ready: false })
+        Ok(Worker { child, programs, stderr: tail, stderr_ended, started, ready: false })
     }
 
     /// Sends a program to the worker. If the worker has ended already, the end of its output
     /// reports that.
-    pub(super) fn give(&self, run: Run) {
+    pub(super) fn send(&self, run: Run) {
         let _ = self.programs.send(run);
     }
 
@@ -155,8 +155,8 @@ impl Worker {
         drop(self.programs);
         let exit = leave(&mut self.child, patience).map_or(Exit::Unknown, exit);
         let _ = self.stderr_ended.recv_timeout(Duration::from_secs(1));
-        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        (exit, last_lines(&kept.iter().copied().collect::<Vec<u8>>()))
+        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        (exit, last_lines(&tail.iter().copied().collect::<Vec<u8>>()))
     }
 }
 
@@ -233,16 +233,16 @@ fn read_reports(stdout: ChildStdout, generation: u64, events: &mpsc::Sender<Even
     }
 }
 
-fn keep_last(mut stderr: ChildStderr, kept: &Mutex<VecDeque<u8>>) {
+fn keep_last(mut stderr: ChildStderr, tail: &Mutex<VecDeque<u8>>) {
     let mut chunk = [0; 4096];
     loop {
         match stderr.read(&mut chunk) {
             Ok(0) => return,
             Ok(count) => {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend(&chunk[..count]);
-                let excess = kept.len().saturating_sub(STDERR_KEPT);
-                kept.drain(..excess);
+                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                tail.extend(&chunk[..count]);
+                let excess = tail.len().saturating_sub(STDERR_KEPT);
+                tail.drain(..excess);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,

@@ -74,12 +74,12 @@ impl OpenDevice {
         }
         let has = u64::from(limits.max_workgroup_storage_size);
         self.within("bytes of workgroup memory", needs.workgroup_bytes, "maxComputeSharedMemorySize", has)?;
-        self.has_all(dispatch.bound(), needs)?;
+        self.check_resources(dispatch.bound(), needs)?;
         self.is_dense(dispatch.bound())
     }
 
     pub(super) fn computation(&self, dispatch: &Arc<ComputeDispatch>, code: &Code) -> Computation {
-        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE, &code.handles, &code.read);
+        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE, &code.handles, &code.read_only);
         let module = self.module(&dispatch.words, &dispatch.entry, code);
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: None,
@@ -106,7 +106,7 @@ pub(super) struct Storage {
 }
 
 /// The buffers of a batch that is running.
-pub(super) struct Lent(Vec<wgpu::Buffer>);
+pub(super) struct BatchBuffers(Vec<wgpu::Buffer>);
 
 impl Storage {
     /// Runs the programs in one pass, and copies the result of each to its offset in the readback.
@@ -116,22 +116,22 @@ impl Storage {
         encoder: &mut wgpu::CommandEncoder,
         computations: &[(&Computation, u64)],
         readback: &wgpu::Buffer,
-    ) -> Lent {
+    ) -> BatchBuffers {
         if computations.is_empty() {
-            return Lent(Vec::new());
+            return BatchBuffers(Vec::new());
         }
-        let lent = self.upload(&open.device, encoder, computations);
+        let buffers = self.upload(&open.device, encoder, computations);
         let textures: Vec<_> = computations.iter().map(|(computation, _)| open.textures(encoder, computation.dispatch.bound())).collect();
-        let owned: Vec<_> = computations
+        let program_buffers: Vec<_> = computations
             .iter()
-            .scan(&lent[..], |rest, (computation, _)| {
-                let (own, after) = rest.split_at(computation.dispatch.buffers.len());
+            .scan(&buffers[..], |rest, (computation, _)| {
+                let (buffers, after) = rest.split_at(computation.dispatch.buffers.len());
                 *rest = after;
-                Some(own)
+                Some(buffers)
             })
             .collect();
-        let groups: Vec<_> = (computations.iter().zip(&owned).zip(&textures))
-            .map(|(((computation, _), own), textures)| open.bind(&computation.layout, computation.dispatch.bound(), textures, own))
+        let groups: Vec<_> = (computations.iter().zip(&program_buffers).zip(&textures))
+            .map(|(((computation, _), buffers), textures)| open.bind(&computation.layout, computation.dispatch.bound(), textures, buffers))
             .collect();
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -147,10 +147,10 @@ impl Storage {
                 pass.dispatch_workgroups(x, y, z);
             }
         }
-        for (((computation, offset), own), textures) in computations.iter().zip(&owned).zip(&textures) {
-            bound::copy_back(encoder, computation.dispatch.bound(), (textures, own), readback, *offset);
+        for (((computation, offset), buffers), textures) in computations.iter().zip(&program_buffers).zip(&textures) {
+            bound::copy_back(encoder, computation.dispatch.bound(), (textures, buffers), readback, *offset);
         }
-        Lent(lent)
+        BatchBuffers(buffers)
     }
 
     /// The buffers of all programs, in order, filled from one upload.
@@ -167,28 +167,28 @@ impl Storage {
             usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: true,
         });
-        let given = || computations.iter().flat_map(|(computation, _)| &computation.dispatch.buffers);
+        let bindings = || computations.iter().flat_map(|(computation, _)| &computation.dispatch.buffers);
         // If memory runs out there is no mapping, and the error scope has the error.
         if let Ok(mut view) = upload.get_mapped_range_mut(..) {
             let mut offset = 0;
-            for buffer in given() {
+            for buffer in bindings() {
                 view.slice(offset..offset + buffer.bytes.len()).copy_from_slice(&buffer.bytes);
                 offset += padded(buffer) as usize;
             }
         }
         upload.unmap();
-        let mut lent = Vec::new();
+        let mut buffers = Vec::new();
         let mut offset = 0;
-        for buffer in given() {
-            let own = self.lend(device, padded(buffer));
-            encoder.copy_buffer_to_buffer(&upload, offset, &own, 0, padded(buffer));
+        for buffer in bindings() {
+            let device_buffer = self.take_buffer(device, padded(buffer));
+            encoder.copy_buffer_to_buffer(&upload, offset, &device_buffer, 0, padded(buffer));
             offset += padded(buffer);
-            lent.push(own);
+            buffers.push(device_buffer);
         }
-        lent
+        buffers
     }
 
-    fn lend(&mut self, device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
+    fn take_buffer(&mut self, device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
         // Sizes above a mebibyte are not rounded up to a power of two, so that they stay below
         // the limit.
         let size = if bytes <= 1 << 20 { bytes.next_power_of_two().max(SMALLEST) } else { bytes };
@@ -205,7 +205,7 @@ impl Storage {
     }
 
     /// Returns the buffers of a finished batch to the pool.
-    pub(super) fn take_back(&mut self, Lent(buffers): Lent) {
+    pub(super) fn take_back(&mut self, BatchBuffers(buffers): BatchBuffers) {
         for buffer in buffers {
             if self.bytes + buffer.size() > KEPT_BYTES {
                 self.kept.clear();

@@ -99,7 +99,7 @@ pub(super) struct Shared {
     pub(super) restarts: AtomicU64,
     pub(super) unrepeated: AtomicU64,
     /// The channels that tell coordinators about new programs.
-    waiting: Mutex<Vec<mpsc::Sender<Event>>>,
+    coordinator_channels: Mutex<Vec<mpsc::Sender<Event>>>,
     /// The number of workers that are not given up.
     pub(super) workers: AtomicUsize,
 }
@@ -116,10 +116,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The next program for a worker that holds `holds` programs. None if it has its share of all
-    /// unfinished programs, so that each worker gets some if there are few.
-    pub(super) fn take(&mut self, holds: usize, workers: usize) -> Option<Job> {
-        if holds > 0 && holds >= self.unfinished.div_ceil(workers.max(1)) { None } else { self.pending.pop_front() }
+    /// The next program for a worker that holds `held_programs` programs. None if it has its share
+    /// of all unfinished programs, so that each worker gets some if there are few.
+    pub(super) fn take(&mut self, held_programs: usize, workers: usize) -> Option<Job> {
+        if held_programs > 0 && held_programs >= self.unfinished.div_ceil(workers.max(1)) { None } else { self.pending.pop_front() }
     }
 }
 
@@ -136,7 +136,7 @@ impl Shared {
 
     /// Tells every coordinator that there are new programs.
     pub(super) fn wake(&self) {
-        for coordinator in self.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for coordinator in self.coordinator_channels.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             // A missing coordinator has panicked, and `Device::receive` reports that.
             let _ = coordinator.send(Event::Submitted);
         }
@@ -162,11 +162,11 @@ impl Device {
             return Device::with_workers(options.workers, selection, route, options);
         }
         // The kind of the adapter is known once it is open.
-        let one = Device::with_workers(1, selection, route, options.clone())?;
-        match suitable_workers(&one.record.kind, thread::available_parallelism().map_or(1, usize::from)) {
-            1 => Ok(one),
+        let single = Device::with_workers(1, selection, route, options.clone())?;
+        match suitable_workers(&single.record.kind, thread::available_parallelism().map_or(1, usize::from)) {
+            1 => Ok(single),
             workers => {
-                drop(one);
+                drop(single);
                 Device::with_workers(workers, selection, route, options)
             }
         }
@@ -186,7 +186,7 @@ impl Device {
             capacity: options.window.max(1).saturating_mul(workers).saturating_mul(2),
             restarts: AtomicU64::new(0),
             unrepeated: AtomicU64::new(0),
-            waiting: Mutex::new(Vec::new()),
+            coordinator_channels: Mutex::new(Vec::new()),
             workers: AtomicUsize::new(workers),
         });
         let mut coordinators = Coordinators::default();
@@ -199,14 +199,14 @@ impl Device {
                 .name("device".into())
                 .spawn(move || coordinator.run())
                 .map_err(|error| NoDevice(format!("no thread could be started: {error}")))?;
-            shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+            shared.coordinator_channels.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
             coordinators.0.push((sender, thread));
             starting.push(is_ready);
         }
         let mut opened = None;
         for is_ready in starting {
-            let early = |_| NoDevice("the thread that starts the worker ended early".into());
-            opened = Some(is_ready.recv().map_err(early)??);
+            let ended_early = |_| NoDevice("the thread that starts the worker ended early".into());
+            opened = Some(is_ready.recv().map_err(ended_early)??);
         }
         let (record, route) = opened.ok_or_else(|| NoDevice("no worker was started".into()))?;
         Ok(Device { record, route, workers, shared, coordinators, _cache: cache })
@@ -303,7 +303,7 @@ impl Device {
     where
         I: IntoIterator<Item: Into<Dispatch>>,
     {
-        RunAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
+        RunAll { device: self, programs: programs.into_iter(), next_id: 0, unsubmitted: None, exhausted: false }
     }
 
     /// Runs one program and waits for it. Several threads may do so at a time, and their programs
@@ -315,11 +315,11 @@ impl Device {
             state.runs
         };
         self.submit(id, program);
-        let own = |finished: &mut VecDeque<Finished>| {
+        let take_own = |finished: &mut VecDeque<Finished>| {
             let at = finished.iter().position(|finished| finished.id == id)?;
             finished.remove(at)
         };
-        self.wait(own).expect("every submitted program comes back")
+        self.wait(take_own).expect("every submitted program comes back")
     }
 }
 
@@ -339,7 +339,7 @@ pub struct RunAll<'d, I> {
     device: &'d Device,
     programs: I,
     next_id: u64,
-    held: Option<Dispatch>,
+    unsubmitted: Option<Dispatch>,
     exhausted: bool,
 }
 
@@ -348,12 +348,12 @@ impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
 
     fn next(&mut self) -> Option<Finished> {
         while !self.exhausted {
-            let Some(program) = self.held.take().or_else(|| self.programs.next().map(Into::into)) else {
+            let Some(program) = self.unsubmitted.take().or_else(|| self.programs.next().map(Into::into)) else {
                 self.exhausted = true;
                 break;
             };
             if let Err(program) = self.device.try_submit(self.next_id, program) {
-                self.held = Some(program);
+                self.unsubmitted = Some(program);
                 break;
             }
             self.next_id += 1;
@@ -386,8 +386,8 @@ mod tests {
 
     #[test]
     fn the_cores_of_a_machine_are_shared_out() {
-        let of = |kind| [1, 2, 4, 7, 8, 16, 32, 128].map(|cores| suitable_workers(kind, cores));
-        assert_eq!(of("discrete"), [1, 1, 1, 1, 1, 2, 2, 2]);
-        assert_eq!(of("software"), [2; 8]);
+        let workers_for = |kind| [1, 2, 4, 7, 8, 16, 32, 128].map(|cores| suitable_workers(kind, cores));
+        assert_eq!(workers_for("discrete"), [1, 1, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(workers_for("software"), [2; 8]);
     }
 }

@@ -198,7 +198,7 @@ impl Attachments {
         buffer: &wgpu::Buffer,
         mut offset: u64,
     ) {
-        let attachments = self.of(device, drawable);
+        let attachments = self.of_size(device, drawable);
         let last = drawable.locations.iter().copied().max().unwrap_or(0);
         let views: Vec<Option<wgpu::RenderPassColorAttachment<'_>>> = (0..=last)
             .map(|location| {
@@ -234,13 +234,13 @@ impl Attachments {
 
     /// Attachments of the drawable's size, one for each output. Draws of one size share them. wgpu
     /// inserts barriers, so the copy after one draw is ordered before the next draw.
-    fn of(&mut self, device: &wgpu::Device, drawable: &Drawable) -> &[Attachment] {
+    fn of_size(&mut self, device: &wgpu::Device, drawable: &Drawable) -> &[Attachment] {
         let size = (drawable.width, drawable.height);
         let bytes = u64::from(drawable.width) * u64::from(drawable.height) * PIXEL;
         let needed = drawable.locations.len();
-        let have = self.by_size.get(&size).map_or(0, Vec::len);
-        let more = bytes * needed.saturating_sub(have) as u64;
-        if self.bytes + more > KEPT_TEXTURES {
+        let kept_count = self.by_size.get(&size).map_or(0, Vec::len);
+        let new_bytes = bytes * needed.saturating_sub(kept_count) as u64;
+        if self.bytes + new_bytes > KEPT_TEXTURES {
             self.by_size.clear();
             self.bytes = 0;
         }

@@ -13,7 +13,7 @@ use rspirv::spirv::ExecutionModel;
 use super::Route;
 use super::adapters::{AdapterRecord, NoDevice, Selection};
 use super::batch::Program;
-use super::bound::{Layouts, fits};
+use super::bound::{Layouts, check_handles};
 use super::capabilities;
 use super::draw::DrawState;
 use super::physical;
@@ -46,7 +46,7 @@ pub(super) struct Code {
     /// The WGSL of the converter, on the route through it.
     wgsl: Option<String>,
     /// The storage buffers that the WGSL only reads, by set and binding.
-    pub(super) read: Vec<(u32, u32)>,
+    pub(super) read_only: Vec<(u32, u32)>,
     /// The kinds that naga infers for textures and samplers, by set and binding.
     pub(super) handles: Vec<((u32, u32), Handle)>,
 }
@@ -148,9 +148,9 @@ impl OpenDevice {
     pub(crate) fn compile(&self, dispatch: &Dispatch) -> Result<Program, Declined> {
         dispatch.check().map_err(|malformed| Declined::Unchecked(malformed.0))?;
         let scopes = Scopes::push(&self.device);
-        let made = self.made(dispatch);
+        let built = self.build(dispatch);
         match scopes.pop() {
-            None => made.map_err(Declined::Unchecked),
+            None => built.map_err(Declined::Unchecked),
             Some(wgpu::Error::OutOfMemory { source }) => {
                 self.layouts.forget();
                 Err(Declined::Unchecked(format!("the device ran out of memory: {}", sentence(&*source))))
@@ -166,7 +166,7 @@ impl OpenDevice {
     ///
     /// If naga writes the words again, wgpu knows the module and checks its interface. Words that
     /// pass through unseen are checked here in the same way.
-    fn made(&self, dispatch: &Dispatch) -> Result<Program, String> {
+    fn build(&self, dispatch: &Dispatch) -> Result<Program, String> {
         match dispatch {
             Dispatch::Fragment(dispatch) => {
                 self.within_draw_limits(dispatch)?;
@@ -175,8 +175,8 @@ impl OpenDevice {
                 {
                     self.can_draw(dispatch, &needs)?;
                 }
-                let nothing = Bound { buffers: &[], images: &[], samplers: &[], push_constants: &[] };
-                let code = self.code(&dispatch.words, &dispatch.entry, nothing, wgsl::Options::default())?;
+                let no_bindings = Bound { buffers: &[], images: &[], samplers: &[], push_constants: &[] };
+                let code = self.code(&dispatch.words, &dispatch.entry, no_bindings, wgsl::Options::default())?;
                 Ok(Program::Draw(self.drawable(dispatch, &code)))
             }
             Dispatch::Compute(dispatch) => {
@@ -188,10 +188,10 @@ impl OpenDevice {
                 } else if !(bound.images.is_empty() && bound.samplers.is_empty()) {
                     // wgpu's refusals do not name the image whose format or shape is wrong.
                     let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
-                    self.has_all(bound, &needs.unwrap_or_default())?;
+                    self.check_resources(bound, &needs.unwrap_or_default())?;
                 }
                 let code = self.code(&dispatch.words, &dispatch.entry, bound, wgsl::Options::default())?;
-                fits(bound, &code.handles)?;
+                check_handles(bound, &code.handles)?;
                 Ok(Program::Compute(self.computation(dispatch, &code)))
             }
             Dispatch::Draw(dispatch) => {
@@ -212,7 +212,7 @@ impl OpenDevice {
                         ..wgsl::Options::default()
                     };
                     let code = self.code(&stage.words, &stage.entry, bound, options)?;
-                    fits(bound, &code.handles)?;
+                    check_handles(bound, &code.handles)?;
                     Ok::<Code, String>(code)
                 };
                 let codes = [code(&dispatch.vertex)?, code(&dispatch.fragment)?];
@@ -235,8 +235,8 @@ impl OpenDevice {
                 })?)
             }
         };
-        let (wgsl, read) = wgsl.map(|converted| (converted.text, converted.read)).unzip();
-        let mut code = Code { wgsl, read: read.unwrap_or_default(), handles: Vec::new() };
+        let (wgsl, read_only) = wgsl.map(|converted| (converted.text, converted.read)).unzip();
+        let mut code = Code { wgsl, read_only: read_only.unwrap_or_default(), handles: Vec::new() };
         if self.route.re_emits() && !(bound.images.is_empty() && bound.samplers.is_empty()) {
             let program = code.wgsl.as_deref().map_or(naga::Program::Words(words), naga::Program::Wgsl);
             // If naga cannot read the program, wgpu refuses it with the reason.

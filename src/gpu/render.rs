@@ -287,7 +287,7 @@ impl OpenDevice {
     /// Whether every resource that both entry points use is bound, at the place where wgpu will
     /// put it.
     pub(super) fn can_render(&self, dispatch: &DrawDispatch, needs: &[Needs; 2]) -> Result<(), String> {
-        needs.iter().try_for_each(|needs| self.has_all(dispatch.bound(), needs))?;
+        needs.iter().try_for_each(|needs| self.check_resources(dispatch.bound(), needs))?;
         let writes = |place: (u32, u32)| {
             let mut shown = dispatch.bound().shown_buffers().map(|b| (b.set, b.binding));
             shown.any(|at| at == place) || dispatch.bound().shown_images().any(|i| (i.set, i.binding) == place)
@@ -310,7 +310,7 @@ impl OpenDevice {
             let stage = |needs: &Needs, stage| if uses(needs, place) { stage } else { wgpu::ShaderStages::NONE };
             stage(&needs[0], wgpu::ShaderStages::VERTEX) | stage(&needs[1], wgpu::ShaderStages::FRAGMENT)
         };
-        let handles = bound::of_both(&codes[0].handles, &codes[1].handles);
+        let handles = bound::merged_handles(&codes[0].handles, &codes[1].handles);
         let layout = self.layout(dispatch.bound(), stages, &handles, &[]);
         let assembled = Arc::new(Assembled::of(&dispatch.geometry)?);
         let scratch_depth = self.route.re_emits() && writes_lost_depth(dispatch);
@@ -473,9 +473,9 @@ mod tests {
         assert_eq!(indices(Topology::List, None), None);
         assert_eq!(indices(Topology::Strip, None), None);
         assert_eq!(indices(Topology::Fan, None), Some(vec![2, 3, 1, 3, 4, 1]));
-        let given = || Some(vec![0, 9, 8, 7, u32::MAX]);
-        assert_eq!(indices(Topology::List, given()), Some(vec![9, 8, 7, u32::MAX]));
-        assert_eq!(indices(Topology::Strip, given()), Some(vec![9, 8, 7, 8, u32::MAX, 7]));
+        let list = || Some(vec![0, 9, 8, 7, u32::MAX]);
+        assert_eq!(indices(Topology::List, list()), Some(vec![9, 8, 7, u32::MAX]));
+        assert_eq!(indices(Topology::Strip, list()), Some(vec![9, 8, 7, 8, u32::MAX, 7]));
     }
 
     #[test]
@@ -488,8 +488,8 @@ mod tests {
         };
         let packed = Assembled::of(&geometry(2, Rate::Vertex)).expect("three items are there");
         assert_eq!(packed.attributes, [(vec![1, 2, 0, 0, 4, 5, 0, 0, 7, 8, 0, 0], 4)]);
-        let said = Assembled::of(&geometry(3, Rate::Vertex)).err().expect("the fourth item is not there");
-        assert!(said.contains("4 items of the attribute at location 3"), "{said}");
+        let error = Assembled::of(&geometry(3, Rate::Vertex)).err().expect("the fourth item is not there");
+        assert!(error.contains("4 items of the attribute at location 3"), "{error}");
         let one = Assembled::of(&geometry(9, Rate::Instance)).expect("there is one instance");
         assert_eq!(one.attributes, [(vec![1, 2, 0, 0], 4)]);
     }

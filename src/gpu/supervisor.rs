@@ -65,7 +65,7 @@ pub(super) struct Coordinator {
     /// Programs that were in a failed worker with others. They run one at a time.
     suspects: VecDeque<Job>,
     /// Whether the worker holds a single suspect.
-    alone: bool,
+    holds_suspect: bool,
     /// The time of the last report, or of the program that ended an idle period.
     progress: Instant,
     /// The number of reported programs, over all workers.
@@ -78,7 +78,7 @@ pub(super) struct Coordinator {
     /// Whether a worker ended with several programs, and none of them has failed alone so far.
     unexplained: bool,
     /// The reason why no further worker is started.
-    given_up: Option<String>,
+    give_up_reason: Option<String>,
 }
 
 /// The channel for the result of the first start.
@@ -86,7 +86,7 @@ pub(super) type Ready = mpsc::Sender<Result<(AdapterRecord, Route), NoDevice>>;
 
 struct InFlight {
     job: Job,
-    since: Instant,
+    sent_at: Instant,
     /// The value of `Coordinator::reported` when the program was sent.
     reported: u64,
 }
@@ -115,14 +115,14 @@ impl Coordinator {
             in_flight: BTreeMap::new(),
             bytes_in_flight: 0,
             suspects: VecDeque::new(),
-            alone: false,
+            holds_suspect: false,
             progress: Instant::now(),
             reported: 0,
             start_attempts: options.start_attempts.max(1),
             start_failures: 0,
             retry: None,
             unexplained: false,
-            given_up: None,
+            give_up_reason: None,
         }
     }
 
@@ -130,8 +130,8 @@ impl Coordinator {
     pub(super) fn run(mut self) {
         self.start();
         loop {
-            self.give();
-            if self.given_up.is_some() {
+            self.send_programs();
+            if self.give_up_reason.is_some() {
                 self.refuse_everything();
             }
             let event = match self.deadline() {
@@ -139,7 +139,7 @@ impl Coordinator {
                 Some(deadline) => match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                     Ok(event) => Some(event),
                     Err(mpsc::RecvTimeoutError::Timeout) => {
-                        self.overdue();
+                        self.handle_timeout();
                         continue;
                     }
                     Err(mpsc::RecvTimeoutError::Disconnected) => None,
@@ -149,7 +149,7 @@ impl Coordinator {
                 Some(Event::Submitted) => {}
                 None | Some(Event::Closed) => break self.close(),
                 Some(Event::Report(generation, report)) if generation == self.generation => self.report(report),
-                Some(Event::Ended(generation, error)) if generation == self.generation => self.ended(error),
+                Some(Event::Ended(generation, error)) if generation == self.generation => self.handle_end(error),
                 Some(Event::Report(..) | Event::Ended(..)) => {}
             }
         }
@@ -192,12 +192,12 @@ impl Coordinator {
         if let Some(ready) = self.ready.take() {
             let _ = ready.send(Err(NoDevice(why.clone())));
         }
-        self.given_up = Some(why);
+        self.give_up_reason = Some(why);
         self.shared.workers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn refuse_everything(&mut self) {
-        let why = self.given_up.clone().unwrap_or_default();
+        let why = self.give_up_reason.clone().unwrap_or_default();
         let mut jobs: Vec<Job> = self.suspects.drain(..).collect();
         if self.shared.workers.load(Ordering::SeqCst) > 0 {
             // The other workers may succeed. They may be idle, and nothing else would notify them.
@@ -219,9 +219,9 @@ impl Coordinator {
     }
 
     /// Fills the window of the worker, or sends it one suspect.
-    fn give(&mut self) {
-        while self.given_up.is_none() {
-            if self.worker.as_ref().is_some_and(|worker| !worker.ready) || self.alone || self.retry.is_some() {
+    fn send_programs(&mut self) {
+        while self.give_up_reason.is_none() {
+            if self.worker.as_ref().is_some_and(|worker| !worker.ready) || self.holds_suspect || self.retry.is_some() {
                 return;
             }
             let suspect = !self.suspects.is_empty();
@@ -245,7 +245,7 @@ impl Coordinator {
                 continue;
             }
             self.hand_over(job);
-            self.alone = suspect;
+            self.holds_suspect = suspect;
         }
     }
 
@@ -260,8 +260,8 @@ impl Coordinator {
         let number = self.next_number;
         self.next_number += 1;
         self.bytes_in_flight += job.dispatch.bytes();
-        worker.give(Run { number, dispatch: job.dispatch.clone() });
-        self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
+        worker.send(Run { number, dispatch: job.dispatch.clone() });
+        self.in_flight.insert(number, InFlight { job, sent_at: now, reported: self.reported });
     }
 
     /// The time of the next start, or the time when the worker is overdue. None if nothing is
@@ -302,18 +302,18 @@ impl Coordinator {
                     let _ = ready.send(Ok(device));
                 }
             }
-            Report::Adapters(_) => self.ended(Some(WireError::Malformed("a list of adapters, which nobody asked for".into()))),
+            Report::Adapters(_) => self.handle_end(Some(WireError::Malformed("a list of adapters, which nobody asked for".into()))),
             Report::NoDevice(why) => {
                 self.kill();
                 self.start_failed(why);
             }
             Report::Finished { number, result } => {
                 let Some(InFlight { job, .. }) = self.in_flight.remove(&number) else {
-                    return self.ended(Some(WireError::Malformed(format!("a result for program {number}, which it does not hold"))));
+                    return self.handle_end(Some(WireError::Malformed(format!("a result for program {number}, which it does not hold"))));
                 };
                 self.reported += 1;
                 self.bytes_in_flight -= job.dispatch.bytes();
-                self.alone = false;
+                self.holds_suspect = false;
                 let outcome = match result {
                     Ok(Shown::Frame(frame)) => DeviceOutcome::Drawn(frame),
                     Ok(Shown::Buffers(result)) => DeviceOutcome::Computed(result),
@@ -322,9 +322,9 @@ impl Coordinator {
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };
                 // Counted before the thread that waits for the last program is notified.
-                self.suspects_passed();
+                self.note_passed_suspects();
                 self.finish(job, outcome);
-                self.suspect_overtaken();
+                self.check_oldest();
             }
             Report::Lost(why) => {
                 self.kill();
@@ -339,7 +339,7 @@ impl Coordinator {
 
     /// Counts a worker failure that no program caused, if the last of its programs has
     /// passed alone.
-    fn suspects_passed(&mut self) {
+    fn note_passed_suspects(&mut self) {
         if self.unexplained && self.suspects.is_empty() && self.in_flight.is_empty() {
             self.unexplained = false;
             self.shared.unrepeated.fetch_add(1, Ordering::Relaxed);
@@ -348,16 +348,16 @@ impl Coordinator {
 
     /// Checks the oldest program too, because a compiling thread that hangs does not stop
     /// the others.
-    fn suspect_overtaken(&mut self) {
+    fn check_oldest(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
-            self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit
+            self.reported - oldest.reported > 2 * self.window as u64 && oldest.sent_at.elapsed() > self.program_limit
         });
         if overtaken {
-            self.overdue();
+            self.handle_timeout();
         }
     }
 
-    fn overdue(&mut self) {
+    fn handle_timeout(&mut self) {
         if self.retry.take().is_some() {
             return self.start();
         }
@@ -371,7 +371,7 @@ impl Coordinator {
     }
 
     /// Handles the end of the worker's output, or output that was no report.
-    fn ended(&mut self, error: Option<WireError>) {
+    fn handle_end(&mut self, error: Option<WireError>) {
         let starting = self.worker.as_ref().is_some_and(|worker| !worker.ready);
         let (exit, stderr) = match error {
             // The process exits by itself, and its exit status explains why.
@@ -393,14 +393,14 @@ impl Coordinator {
     fn settle(&mut self, outcome: DeviceOutcome) {
         let jobs: Vec<Job> = std::mem::take(&mut self.in_flight).into_values().map(|in_flight| in_flight.job).collect();
         self.bytes_in_flight = 0;
-        self.alone = false;
-        let was_alone = jobs.len() == 1;
+        self.holds_suspect = false;
+        let single = jobs.len() == 1;
         match jobs.len() {
             0 => drop(self.shared.unrepeated.fetch_add(1, Ordering::Relaxed)),
-            several => self.unexplained = several > 1,
+            count => self.unexplained = count > 1,
         }
         for job in jobs {
-            if was_alone {
+            if single {
                 self.finish(job, outcome.clone());
             } else {
                 self.suspects.push_back(job);

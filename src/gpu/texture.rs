@@ -142,17 +142,17 @@ fn extent([width, height, depth_or_array_layers]: [u32; 3]) -> wgpu::Extent3d {
 pub(super) struct Rows {
     sides: [u32; 3],
     /// The bytes of a row without padding.
-    own: usize,
+    row_bytes: usize,
 }
 
 impl Rows {
     pub(super) fn of(image: &Image) -> Rows {
         let sides = image.sides(0).unwrap_or([1; 3]);
-        Rows { sides, own: sides[0] as usize * image.format().bytes() }
+        Rows { sides, row_bytes: sides[0] as usize * image.format().bytes() }
     }
 
     fn padded(self) -> u64 {
-        (self.own as u64).next_multiple_of(ROW)
+        (self.row_bytes as u64).next_multiple_of(ROW)
     }
 
     /// The bytes of readback memory for the level.
@@ -171,9 +171,9 @@ impl Rows {
 
     /// Takes the texels from the start of the bytes that were read back.
     pub(super) fn take(self, bytes: &mut &[u8]) -> Vec<u8> {
-        let (own, after) = bytes.split_at(self.bytes() as usize);
+        let (level_bytes, after) = bytes.split_at(self.bytes() as usize);
         *bytes = after;
-        own.chunks_exact(self.padded() as usize).flat_map(|row| &row[..self.own]).copied().collect()
+        level_bytes.chunks_exact(self.padded() as usize).flat_map(|row| &row[..self.row_bytes]).copied().collect()
     }
 }
 
@@ -279,8 +279,8 @@ impl OpenDevice {
         bytes: &[u8],
     ) {
         let pipeline = self.filling.get_or_init(|| self.fill_pipeline());
-        let given: Vec<u8> = width.to_le_bytes().into_iter().chain(bytes.iter().copied()).collect();
-        let buffer = self.filled(&given, wgpu::BufferUsages::STORAGE);
+        let contents: Vec<u8> = width.to_le_bytes().into_iter().chain(bytes.iter().copied()).collect();
+        let buffer = self.filled(&contents, wgpu::BufferUsages::STORAGE);
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &pipeline.get_bind_group_layout(0),

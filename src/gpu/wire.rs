@@ -278,9 +278,9 @@ impl<R: Read> Body<'_, R> {
             passthrough: self.flag()?,
             float_targets: self.flag()?,
             float_controls: {
-                let known = self.flag()?;
+                let has_controls = self.flag()?;
                 let widths = [self.word()?, self.word()?, self.word()?].map(FloatControls::from_bits);
-                known.then_some(widths)
+                has_controls.then_some(widths)
             },
             max_color_attachments: self.word()?,
             max_color_attachment_bytes_per_sample: self.word()?,

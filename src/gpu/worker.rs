@@ -85,10 +85,10 @@ pub fn serve(
     report(&output, &Report::Ready(Box::new(device.record.clone()), device.route));
     flush(&output)?;
 
-    let (held, compiling) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (unreported, compiling) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (jobs, job_queue) = mpsc::channel::<Run>();
     let (compiled, compiled_queue) = mpsc::channel::<Compiled>();
-    let worker = Arc::new(Worker { device, output, held: held.clone(), compiling: compiling.clone(), faults });
+    let worker = Arc::new(Worker { device, output, unreported: unreported.clone(), compiling: compiling.clone(), faults });
     let job_queue = Arc::new(Mutex::new(job_queue));
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let count = if options.compile_threads == 0 { cores } else { options.compile_threads };
@@ -106,14 +106,14 @@ pub fn serve(
 
     let mut input = BufReader::new(input);
     while let Some(run) = Run::read(&mut input)? {
-        held.fetch_add(1, Ordering::SeqCst);
+        unreported.fetch_add(1, Ordering::SeqCst);
         compiling.fetch_add(1, Ordering::SeqCst);
         if jobs.send(run).is_err() {
             break;
         }
     }
     drop(jobs);
-    if held.load(Ordering::SeqCst) > 0 {
+    if unreported.load(Ordering::SeqCst) > 0 {
         return Ok(End::Abandoned);
     }
     for thread in threads {
@@ -166,19 +166,19 @@ struct Worker {
     device: Arc<OpenDevice>,
     output: Output,
     /// The number of programs that were taken and not reported yet.
-    held: Arc<AtomicUsize>,
+    unreported: Arc<AtomicUsize>,
     /// The number of programs that were taken and are neither compiled nor declined yet.
     compiling: Arc<AtomicUsize>,
     faults: Faults,
 }
 
 impl Worker {
-    fn finished(&self, number: u64, result: Result<Shown, Declined>) {
+    fn report_finished(&self, number: u64, result: Result<Shown, Declined>) {
         report(&self.output, &Report::Finished { number, result });
-        self.held.fetch_sub(1, Ordering::SeqCst);
+        self.unreported.fetch_sub(1, Ordering::SeqCst);
     }
 
-    fn lost(&self, why: &str) {
+    fn report_loss(&self, why: &str) {
         self.last_report(&Report::Lost(why.into()));
     }
 
@@ -217,7 +217,7 @@ impl Worker {
                 }
                 Err(declined) => {
                     self.compiling.fetch_sub(1, Ordering::SeqCst);
-                    self.finished(number, Err(declined));
+                    self.report_finished(number, Err(declined));
                     let _ = flush(&self.output);
                 }
             }
@@ -226,40 +226,40 @@ impl Worker {
 
     fn run(&self, queue: &Mutex<mpsc::Receiver<Compiled>>) {
         let mut runner = Runner::new(&self.device);
-        let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Program>, Submitted)> = Default::default();
+        let mut submissions: std::collections::VecDeque<(Vec<u64>, Vec<Program>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
             // If no submission is running, the thread waits for programs. If another thread waits
             // on the queue, that thread holds the lock, and the queue is empty.
-            let collected = if under_way.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
+            let collected = if submissions.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
             let collected = collected.or_else(|| queue.try_lock().ok().map(|queue| self.collect(&queue, &mut next, false)));
             if let Some((numbers, batch)) = collected.flatten() {
                 for program in &batch {
                     self.faults.at_run(program.words_hash());
                 }
                 match runner.submit(batch.clone()) {
-                    Ok(submitted) => under_way.push_back((numbers, batch, submitted)),
-                    Err(BatchError::Lost(why)) => return self.lost(&why),
+                    Ok(submitted) => submissions.push_back((numbers, batch, submitted)),
+                    Err(BatchError::Lost(why)) => return self.report_loss(&why),
                     Err(_) => {
                         if !self.run_singly(&mut runner, numbers, batch) {
                             return;
                         }
                     }
                 }
-                if under_way.len() < OVERLAP {
+                if submissions.len() < OVERLAP {
                     continue;
                 }
-            } else if under_way.is_empty() {
+            } else if submissions.is_empty() {
                 return;
             }
-            if let Some((numbers, batch, submitted)) = under_way.pop_front() {
+            if let Some((numbers, batch, submitted)) = submissions.pop_front() {
                 match runner.finish(submitted) {
                     Ok(shown) => {
                         for (number, shown) in numbers.into_iter().zip(shown) {
-                            self.finished(number, Ok(shown));
+                            self.report_finished(number, Ok(shown));
                         }
                     }
-                    Err(BatchError::Lost(why)) => return self.lost(&why),
+                    Err(BatchError::Lost(why)) => return self.report_loss(&why),
                     Err(_) => {
                         if !self.run_singly(&mut runner, numbers, batch) {
                             return;
@@ -284,20 +284,20 @@ impl Worker {
         };
         let mut bytes = first.program.bytes();
         let (mut numbers, mut batch) = (vec![first.number], vec![first.program]);
-        let until = Instant::now() + COMPANY;
+        let deadline = Instant::now() + COMPANY;
         while batch.len() < BATCH {
-            let more = queue.try_recv().ok().or_else(|| {
-                let enough = batch.len() >= BATCH / 2 || self.compiling.load(Ordering::SeqCst) == 0;
-                if enough { None } else { queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok() }
+            let compiled = queue.try_recv().ok().or_else(|| {
+                let is_enough = batch.len() >= BATCH / 2 || self.compiling.load(Ordering::SeqCst) == 0;
+                if is_enough { None } else { queue.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok() }
             });
-            let Some(more) = more else { break };
-            bytes += more.program.bytes();
+            let Some(compiled) = compiled else { break };
+            bytes += compiled.program.bytes();
             if bytes > BATCH_BYTES {
-                *next = Some(more);
+                *next = Some(compiled);
                 break;
             }
-            numbers.push(more.number);
-            batch.push(more.program);
+            numbers.push(compiled.number);
+            batch.push(compiled.program);
         }
         Some((numbers, batch))
     }
@@ -310,15 +310,15 @@ impl Worker {
             match result {
                 Ok(shown) => {
                     for shown in shown {
-                        self.finished(number, Ok(shown));
+                        self.report_finished(number, Ok(shown));
                     }
                 }
-                Err(BatchError::Refused(why)) => self.finished(number, Err(Declined::Refused(why))),
+                Err(BatchError::Refused(why)) => self.report_finished(number, Err(Declined::Refused(why))),
                 Err(BatchError::OutOfMemory(why)) => {
-                    self.finished(number, Err(Declined::Unchecked(format!("the device ran out of memory: {why}"))));
+                    self.report_finished(number, Err(Declined::Unchecked(format!("the device ran out of memory: {why}"))));
                 }
                 Err(BatchError::Lost(why)) => {
-                    self.lost(&why);
+                    self.report_loss(&why);
                     return false;
                 }
             }
@@ -371,7 +371,7 @@ impl Faults {
             }
             Some("hang-compile") => hang(),
             Some("lost") => {
-                worker.lost("a loss that the test asked for");
+                worker.report_loss("a loss that the test asked for");
                 hang();
             }
             Some("garbage") => {

@@ -41,7 +41,7 @@ impl NotComputed {
         NotComputed { failed, why: outcome.to_string() }
     }
 
-    fn wrong(why: String) -> NotComputed {
+    fn failed(why: String) -> NotComputed {
         NotComputed { failed: true, why }
     }
 }
@@ -53,30 +53,30 @@ impl Computer for Device {
         batches: &mut dyn Iterator<Item = Batch>,
         take: &mut dyn FnMut(&Batch, &[u32]),
     ) -> Result<(), NotComputed> {
-        let (under_way, stopped) = (RefCell::new(HashMap::new()), Cell::new(false));
+        let (submitted, stopped) = (RefCell::new(HashMap::new()), Cell::new(false));
         let mut number = 0;
         let dispatches = std::iter::from_fn(|| {
             let batch = if stopped.get() { None } else { batches.next() }?;
             let dispatch = modules.dispatch(&batch);
-            under_way.borrow_mut().insert(number, (batch, dispatch.words_hash()));
+            submitted.borrow_mut().insert(number, (batch, dispatch.words_hash()));
             number += 1;
             Some(dispatch)
         });
-        let mut first = Ok(());
+        let mut first_error = Ok(());
         // All submitted batches are received, even after an error, so that none is left for the
         // next function.
         for finished in self.run_all(dispatches) {
-            let (batch, words_hash) = under_way.borrow_mut().remove(&finished.id).expect("what comes back was submitted, and once");
+            let (batch, words_hash) = submitted.borrow_mut().remove(&finished.id).expect("what comes back was submitted, and once");
             let taken = match &finished.outcome {
                 DeviceOutcome::Computed(result) if result.words_hash != words_hash => {
-                    Err(NotComputed::wrong("the device ran other words than it was given".into()))
+                    Err(NotComputed::failed("the device ran other words than it was given".into()))
                 }
                 DeviceOutcome::Computed(result) => {
                     let bytes = result.buffer(0, 1).unwrap_or_default();
                     let needed = batch.len(modules.function().words()) * modules.function().results;
                     match bytemuck::try_cast_slice::<u8, u32>(bytes) {
                         _ if bytes.len() / 4 < needed => {
-                            Err(NotComputed::wrong(format!("the device showed {} bytes of {}", bytes.len(), needed * 4)))
+                            Err(NotComputed::failed(format!("the device showed {} bytes of {}", bytes.len(), needed * 4)))
                         }
                         Ok(words) => {
                             take(&batch, words);
@@ -92,9 +92,9 @@ impl Computer for Device {
             };
             if taken.is_err() {
                 stopped.set(true);
-                first = first.and(taken);
+                first_error = first_error.and(taken);
             }
         }
-        first
+        first_error
     }
 }

@@ -261,7 +261,7 @@ impl Inputs {
         }
         let from = out.len();
         match self.function.words() {
-            1 => out.push(one(&mut random, i).to_bits()),
+            1 => out.push(random_number(&mut random, i).to_bits()),
             _ => self.several(&mut random, i, out),
         }
         for (word, bits) in out[from..].iter_mut().enumerate() {
@@ -337,7 +337,7 @@ impl Inputs {
 
 /// A random number. Every other one is from each binade in turn, including subnormal numbers, and
 /// the rest are usual in programs.
-fn one(random: &mut Random, i: u64) -> f32 {
+fn random_number(random: &mut Random, i: u64) -> f32 {
     match i % 2 {
         0 => random.of_binade(-127 + ((i / 2) % 255) as i32),
         _ => random.of_binades(USUAL.0, USUAL.1),

@@ -99,9 +99,9 @@ impl Judge {
     /// Splits a list of components by operand.
     fn by_operand<'a, T>(&'a self, mut all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
         self.function.operands.iter().map(move |&components| {
-            let (own, after) = all.split_at(components);
-            all = after;
-            own
+            let (operand, rest) = all.split_at(components);
+            all = rest;
+            operand
         })
     }
 
@@ -109,7 +109,7 @@ impl Judge {
     pub fn allowed(&self, words: &[u32]) -> SmallVec<[Set; 4]> {
         let operands: SmallVec<[Operand; 8]> =
             self.numbers(words).into_iter().map(|value| Operand { set: Set::point(value), id: None }).collect();
-        let tuples: SmallVec<[(&[Operand], usize); 3]> = self.by_operand(&operands).map(|own| (own, 1)).collect();
+        let tuples: SmallVec<[(&[Operand], usize); 3]> = self.by_operand(&operands).map(|operand| (operand, 1)).collect();
         allowed_alone(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
     }
 
@@ -128,7 +128,7 @@ impl Judge {
     }
 
     /// The allowed sets and the exact values.
-    pub fn wanted(&self, words: &[u32]) -> Expected {
+    pub fn expected(&self, words: &[u32]) -> Expected {
         Expected { allowed: self.allowed(words), exact: self.exact(words) }
     }
 
@@ -196,17 +196,17 @@ impl Judge {
     /// Judges the results of a batch, on every core. `results` has [`Function::results`] words for
     /// each input, and perhaps more after them.
     pub fn judge_batch(&self, batch: &Batch, results: &[u32]) -> Tally {
-        let (words, per) = (self.function.words(), self.function.results);
+        let (words, results_per_input) = (self.function.words(), self.function.results);
         let count = batch.len(words);
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let share = count.div_ceil(threads).max(SHARE);
-        let part = |from: usize| {
+        let judge_part = |from: usize| {
             let to = (from + share).min(count);
-            let shown = &results[from * per..to * per];
+            let shown = &results[from * results_per_input..to * results_per_input];
             let mut tally = Tally::default();
             match batch {
                 Batch::Given(all) => {
-                    for (words, results) in all[from * words..to * words].chunks_exact(words).zip(shown.chunks_exact(per)) {
+                    for (words, results) in all[from * words..to * words].chunks_exact(words).zip(shown.chunks_exact(results_per_input)) {
                         self.judge(words, results, &mut tally);
                     }
                 }
@@ -216,7 +216,7 @@ impl Judge {
         };
         let mut all = Tally::default();
         thread::scope(|scope| {
-            let parts: Vec<_> = (0..count).step_by(share).map(|from| scope.spawn(move || part(from))).collect();
+            let parts: Vec<_> = (0..count).step_by(share).map(|from| scope.spawn(move || judge_part(from))).collect();
             for part in parts {
                 all.merge(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
@@ -265,8 +265,8 @@ mod tests {
     fn zeros_and_normal_numbers_are_ordinary() {
         let bits = |x: f32| x.to_bits();
         assert!(are_ordinary(&[bits(0.0), bits(-0.0), bits(1.0), bits(f32::MAX), bits(-f32::MIN_POSITIVE)]));
-        for no in [1e-40f32, f32::INFINITY, f32::NAN] {
-            assert!(!are_ordinary(&[bits(1.0), bits(no)]), "{no}");
+        for x in [1e-40f32, f32::INFINITY, f32::NAN] {
+            assert!(!are_ordinary(&[bits(1.0), bits(x)]), "{x}");
         }
     }
 
@@ -281,14 +281,14 @@ mod tests {
         // One result is a hundred floats off, and one is NaN.
         results[40] += 100;
         results[60] = f32::NAN.to_bits();
-        let (mut singly, mut together) = (Tally::default(), Tally::default());
+        let (mut one_by_one, mut as_range) = (Tally::default(), Tally::default());
         for (i, &shown) in (0u32..).zip(&results) {
-            judge.judge(&[first + i], &[shown], &mut singly);
+            judge.judge(&[first + i], &[shown], &mut one_by_one);
         }
-        judge.judge_range(first, &results, &mut together);
-        let range = judge.judge_batch(&Batch::Range { first, count: 100 }, &results);
-        let given = judge.judge_batch(&Batch::Given((first..first + 100).collect()), &results);
-        for tally in [&singly, &together, &range, &given] {
+        judge.judge_range(first, &results, &mut as_range);
+        let range_batch = judge.judge_batch(&Batch::Range { first, count: 100 }, &results);
+        let given_batch = judge.judge_batch(&Batch::Given((first..first + 100).collect()), &results);
+        for tally in [&one_by_one, &as_range, &range_batch, &given_batch] {
             assert_eq!((tally.inputs, tally.decided, tally.any, tally.outside, tally.measured), (100, 100, 0, 2, 99));
             let worst = tally.worst.as_ref().expect("an error");
             assert!((worst.operands.as_slice(), worst.result) == (&[first + 40][..], results[40]) && worst.ulp > 90.0, "{worst:?}");
@@ -325,8 +325,8 @@ mod tests {
         results[last] = 7f32.to_bits();
         let tally = judge.judge_batch(&Batch::Given(inputs.as_slice().into()), &results);
         assert_eq!((tally.inputs, tally.decided, tally.outside), (count as u64, count as u64, 1));
-        let wrong = tally.reproducer.expect("one is outside");
-        assert_eq!((wrong.operands.as_slice(), wrong.component), (&inputs[last - 1..], 1));
+        let reproducer = tally.reproducer.expect("one is outside");
+        assert_eq!((reproducer.operands.as_slice(), reproducer.component), (&inputs[last - 1..], 1));
     }
 
     #[test]

@@ -99,17 +99,17 @@ pub fn measure(computer: &mut dyn Computer, function: &Function, profile: Profil
             tally.merge(judged);
         };
         let mut ranges = (0..1u64 << 32).step_by(RANGE).map(|first| Batch::Range { first: first as u32, count: RANGE });
-        let mut given = (0..plan.inputs).step_by(GIVEN as usize).map(|from| {
+        let mut given_batches = (0..plan.inputs).step_by(GIVEN as usize).map(|from| {
             let mut words = Vec::new();
             (from..plan.inputs.min(from + GIVEN)).for_each(|i| inputs.push(i, &mut words));
             Batch::Given(Arc::from(words))
         });
-        let batches: &mut dyn Iterator<Item = Batch> = if exhaustive { &mut ranges } else { &mut given };
+        let batches: &mut dyn Iterator<Item = Batch> = if exhaustive { &mut ranges } else { &mut given_batches };
         computed = computer.compute(&modules, batches, &mut take);
     }
     let allowed = tally.worst.as_ref().and_then(|worst| {
-        let wanted = judge.wanted(&worst.operands);
-        reach(wanted.allowed.get(worst.component)?, *wanted.exact.get(worst.component)?)
+        let expected = judge.expected(&worst.operands);
+        reach(expected.allowed.get(worst.component)?, *expected.exact.get(worst.component)?)
     });
     Measured {
         function: function.clone(),

@@ -191,15 +191,15 @@ pub fn words(function: &Function, profile: Profile, source: Source) -> Arc<[u32]
 pub struct Modules {
     function: Function,
     profile: Profile,
-    given: Arc<[u32]>,
-    range: Option<Arc<[u32]>>,
+    given_words: Arc<[u32]>,
+    range_words: Option<Arc<[u32]>>,
 }
 
 impl Modules {
     /// The modules of a function under a profile.
     pub fn new(function: &Function, profile: Profile) -> Modules {
-        let range = function.is_unary().then(|| words(function, profile, Source::Range));
-        Modules { function: function.clone(), profile, given: words(function, profile, Source::Given), range }
+        let range_words = function.is_unary().then(|| words(function, profile, Source::Range));
+        Modules { function: function.clone(), profile, given_words: words(function, profile, Source::Given), range_words }
     }
 
     /// The function.
@@ -224,13 +224,15 @@ impl Modules {
             1 => (count.next_multiple_of(GROUP), [count.div_ceil(GROUP) as u32, 1, 1]),
             rows => (rows * ROW, [GROUPS as u32, rows as u32, 1]),
         };
-        let (words, given) = match batch {
+        let (words, input) = match batch {
             Batch::Given(all) => {
                 let mut bytes: Vec<u8> = bytemuck::cast_slice(all).to_vec();
                 bytes.resize(invocations * per_input * 4, 0);
-                (self.given.clone(), bytes)
+                (self.given_words.clone(), bytes)
             }
-            Batch::Range { first, .. } => (self.range.clone().expect("a range is of a function of one word"), first.to_ne_bytes().to_vec()),
+            Batch::Range { first, .. } => {
+                (self.range_words.clone().expect("a range is of a function of one word"), first.to_ne_bytes().to_vec())
+            }
         };
         let results = invocations * self.function.results * 4;
         let buffer = |binding, kind, bytes| BufferBinding { set: 0, binding, kind, bytes };
@@ -238,7 +240,7 @@ impl Modules {
             words,
             entry: "main".into(),
             groups,
-            buffers: vec![buffer(0, BufferKind::ReadOnly, given), buffer(1, BufferKind::ReadWrite, vec![0; results])],
+            buffers: vec![buffer(0, BufferKind::ReadOnly, input), buffer(1, BufferKind::ReadWrite, vec![0; results])],
             ..ComputeDispatch::default()
         }
     }

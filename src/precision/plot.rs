@@ -35,8 +35,8 @@ fn escaped(text: &str) -> String {
 /// The allowed error at an input of one number, in units in the last place. `None` if it is not
 /// measured there.
 fn bound(judge: &Judge, bits: u32) -> Option<f64> {
-    let wanted = judge.wanted(&[bits]);
-    reach(wanted.allowed.first()?, *wanted.exact.first()?)
+    let expected = judge.expected(&[bits]);
+    reach(expected.allowed.first()?, *expected.exact.first()?)
 }
 
 /// The picture as SVG text.

@@ -48,7 +48,7 @@ pub struct Binade {
 
 impl Binade {
     #[inline]
-    fn worse(&mut self, worst: f64, at: u32) {
+    fn record_worst(&mut self, worst: f64, at: u32) {
         if (worst, self.worst_at) >= (self.worst, at) {
             (self.worst, self.worst_at) = (worst, at);
         }
@@ -110,14 +110,14 @@ impl Tally {
         }
         binade.count += 1;
         binade.sum += ulp;
-        binade.worse(ulp, first);
+        binade.record_worst(ulp, first);
         let may_be_worse = |worst: &Error| worst.ulp < ulp || worst.ulp == ulp && first <= worst.operands[0];
         if self.worst.as_ref().is_none_or(may_be_worse) {
-            self.worse(error());
+            self.record_worst(error());
         }
     }
 
-    fn worse(&mut self, error: Error) {
+    fn record_worst(&mut self, error: Error) {
         // Among equal errors the one with the least bits wins, so that the result does not depend
         // on the order of inputs.
         let is_worse = |worst: &Error| {
@@ -131,11 +131,11 @@ impl Tally {
     /// Counts a result outside of its set.
     pub fn outside(&mut self, outside: Outside) {
         self.outside += 1;
-        self.simpler(outside);
+        self.record_simplest(outside);
     }
 
-    fn simpler(&mut self, outside: Outside) {
-        if self.reproducer.as_ref().is_none_or(|known| complexity(&outside.operands) < complexity(&known.operands)) {
+    fn record_simplest(&mut self, outside: Outside) {
+        if self.reproducer.as_ref().is_none_or(|simplest| complexity(&outside.operands) < complexity(&simplest.operands)) {
             self.reproducer = Some(outside);
         }
     }
@@ -149,21 +149,21 @@ impl Tally {
         self.measured += other.measured;
         self.sum += other.sum;
         if let Some(error) = other.worst {
-            self.worse(error);
+            self.record_worst(error);
         }
         if let Some(outside) = other.reproducer {
-            self.simpler(outside);
+            self.record_simplest(outside);
         }
         if self.binades.is_empty() {
             self.binades = other.binades;
         } else {
-            for (own, other) in self.binades.iter_mut().zip(other.binades) {
-                if own.count == 0 {
-                    *own = other;
+            for (binade, other) in self.binades.iter_mut().zip(other.binades) {
+                if binade.count == 0 {
+                    *binade = other;
                 } else if other.count > 0 {
-                    own.count += other.count;
-                    own.sum += other.sum;
-                    own.worse(other.worst, other.worst_at);
+                    binade.count += other.count;
+                    binade.sum += other.sum;
+                    binade.record_worst(other.worst, other.worst_at);
                 }
             }
         }

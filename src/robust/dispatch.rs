@@ -40,7 +40,7 @@ pub fn engines(words: &[u32], groups: [u32; 3], resources: Resources<'_>) -> boo
         Err(error) => panic!("the lockstep machine refuses a module that was loaded: {error}"),
     };
     assert!(!matches!(by_machine, Outcome::Stuck(_)), "the lockstep machine is stuck: {by_machine:?}");
-    if let Err(what) = alike(&by_relation, &by_machine, may_depend_on_order(&module)) {
+    if let Err(what) = compare_outcomes(&by_relation, &by_machine, may_depend_on_order(&module)) {
         panic!("the engines differ: {what}");
     }
     is_definite(&by_relation) && is_definite(&by_machine)
@@ -60,7 +60,7 @@ fn may_depend_on_order(module: &Module) -> bool {
 
 /// Whether both ends are one, as far as they are definite. What an engine refuses or has no means
 /// for says nothing.
-fn alike(by_relation: &Outcome<Observation>, by_machine: &Outcome<Observation>, any_order: bool) -> Result<(), String> {
+fn compare_outcomes(by_relation: &Outcome<Observation>, by_machine: &Outcome<Observation>, any_order: bool) -> Result<(), String> {
     use Outcome::{Deadlock, Diverges, Limit, Observed, OutOfFuel, Stuck, Undefined, Unsupported};
     match (by_relation, by_machine) {
         (Unsupported(_) | Limit(_) | OutOfFuel | Diverges(_), _) | (_, Unsupported(_) | Limit(_) | OutOfFuel | Diverges(_)) => Ok(()),
@@ -83,8 +83,14 @@ mod tests {
             let buffer = ObservedBuffer { set: 0, binding: 0, bytes: vec![byte; 4], undefined: Vec::new() };
             Outcome::Observed(Observation { buffers: vec![buffer], images: Vec::new(), instructions: 1 })
         };
-        assert!(alike(&observed(1), &observed(1), false).is_ok() && alike(&observed(1), &Outcome::OutOfFuel, false).is_ok());
-        assert!(alike(&observed(1), &observed(2), false).is_err() && alike(&observed(1), &Outcome::Deadlock, false).is_err());
-        assert!(alike(&observed(1), &observed(2), true).is_ok());
+        assert!(
+            compare_outcomes(&observed(1), &observed(1), false).is_ok()
+                && compare_outcomes(&observed(1), &Outcome::OutOfFuel, false).is_ok()
+        );
+        assert!(
+            compare_outcomes(&observed(1), &observed(2), false).is_err()
+                && compare_outcomes(&observed(1), &Outcome::Deadlock, false).is_err()
+        );
+        assert!(compare_outcomes(&observed(1), &observed(2), true).is_ok());
     }
 }

@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::grammar::Op;
 /// The bytes of one edit: what is done, where, and with which number.
 pub const EDIT: usize = 7;
 /// The most edits that are made.
-const MOST: usize = 16;
+const MAX_EDITS: usize = 16;
 /// The words of a module's header.
 const HEADER: usize = 5;
 
@@ -17,18 +17,18 @@ const HEADER: usize = 5;
 /// of 32. Places and numbers are taken modulo what there is.
 pub fn edited(words: &[u32], edits: &[u8]) -> Vec<u32> {
     let mut words = words.to_vec();
-    for edit in edits.chunks_exact(EDIT).take(MOST) {
+    for edit in edits.chunks_exact(EDIT).take(MAX_EDITS) {
         let &[kind, p0, p1, n0, n1, n2, n3] = edit else { continue };
         let (place, number) = (usize::from(u16::from_le_bytes([p0, p1])), u32::from_le_bytes([n0, n1, n2, n3]));
         if words.len() <= HEADER {
             return words;
         }
-        one(&mut words, kind, place, number);
+        apply_edit(&mut words, kind, place, number);
     }
     words
 }
 
-fn one(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
+fn apply_edit(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
     let at = place % words.len();
     match kind % 32 {
         0 => words[at] = number,
@@ -40,17 +40,17 @@ fn one(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
             let end = (at + 1 + number as usize % 4).min(words.len());
             words.drain(at..end);
         }
-        6..12 => instruction(words, kind % 32, place, number),
-        12..20 => constant(words, place, number),
-        _ => id(words, place, number),
+        6..12 => edit_instruction(words, kind % 32, place, number),
+        12..20 => edit_constant(words, place, number),
+        _ => edit_operand(words, place, number),
     }
 }
 
 /// Changes an instruction as a whole.
-fn instruction(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
-    let starts = starts(words);
-    let Some(&(start, count)) = starts.get(place % starts.len().max(1)) else { return };
-    let (from, length) = starts[number as usize % starts.len()];
+fn edit_instruction(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
+    let ranges = instruction_ranges(words);
+    let Some(&(start, count)) = ranges.get(place % ranges.len().max(1)) else { return };
+    let (other_start, length) = ranges[number as usize % ranges.len()];
     match kind {
         // Another opcode with the same operands: any, or a near one, which is often
         // of the same kind.
@@ -59,21 +59,21 @@ fn instruction(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
         9 => drop(words.drain(start..start + count)),
         // Another instruction once more.
         10 => {
-            let copy = words[from..from + length].to_vec();
+            let copy = words[other_start..other_start + length].to_vec();
             words.splice(start..start, copy);
         }
         // An operand of another instruction.
         _ => {
             let operand = 1 + (number >> 16) as usize % count.max(2);
             if operand < count && operand < length {
-                words[start + operand] = words[from + operand];
+                words[start + operand] = words[other_start + operand];
             }
         }
     }
 }
 
 /// Gives a constant another value: any, a small one, or one with another bit.
-fn constant(words: &mut [u32], place: usize, number: u32) {
+fn edit_constant(words: &mut [u32], place: usize, number: u32) {
     let Ok(decoded) = decode(words) else { return };
     let constants: Vec<usize> =
         decoded.instructions.iter().filter(|i| i.is(Op::Constant)).map(|i| i.offset as usize + 3).filter(|at| *at < words.len()).collect();
@@ -86,7 +86,7 @@ fn constant(words: &mut [u32], place: usize, number: u32) {
 }
 
 /// Puts another value of the same type in the place of an operand in a function.
-fn id(words: &mut [u32], place: usize, number: u32) {
+fn edit_operand(words: &mut [u32], place: usize, number: u32) {
     let Ok(decoded) = decode(words) else { return };
     let types: BTreeMap<u32, u32> = decoded.instructions.iter().filter(|i| i.result_type != 0).map(|i| (i.result, i.result_type)).collect();
     let bodies = decoded.instructions.iter().skip_while(|i| !i.is(Op::Function));
@@ -98,23 +98,23 @@ fn id(words: &mut [u32], place: usize, number: u32) {
         places.extend((end - operands.len()..end).filter(|&at| types.contains_key(&words[at])));
     }
     let Some(&at) = places.get(place % places.len().max(1)) else { return };
-    let alike: Vec<u32> =
+    let same_type: Vec<u32> =
         types.iter().filter(|(id, type_)| **id != words[at] && types.get(&words[at]) == Some(type_)).map(|(id, _)| *id).collect();
-    if let Some(&other) = alike.get(number as usize % alike.len().max(1)) {
+    if let Some(&other) = same_type.get(number as usize % same_type.len().max(1)) {
         words[at] = other;
     }
 }
 
 /// Where the instructions begin, and how many words each has.
-fn starts(words: &[u32]) -> Vec<(usize, usize)> {
-    let (mut at, mut starts) = (HEADER, Vec::new());
+fn instruction_ranges(words: &[u32]) -> Vec<(usize, usize)> {
+    let (mut at, mut ranges) = (HEADER, Vec::new());
     while let Some(word) = words.get(at) {
         let count = (word >> 16) as usize;
         if count == 0 || at + count > words.len() {
             break;
         }
-        starts.push((at, count));
+        ranges.push((at, count));
         at += count;
     }
-    starts
+    ranges
 }

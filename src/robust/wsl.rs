@@ -51,9 +51,9 @@ pub fn wsl_parse(bytes: &[u8]) {
     in_text(&errors, text);
     if errors.is_empty() {
         let printed = print(&tree);
-        let (again, errors) = parse(&printed);
+        let (reparsed, errors) = parse(&printed);
         assert!(errors.is_empty(), "{printed} does not read back: {errors:?}");
-        assert!(tree.same(&again), "{printed} reads back to another tree");
+        assert!(tree.same(&reparsed), "{printed} reads back to another tree");
         print_core(&desugar(tree).0);
     }
 }

@@ -30,10 +30,10 @@ impl FromStr for Bound {
     type Err = InvalidInput;
 
     fn from_str(text: &str) -> Result<Bound, InvalidInput> {
-        let (name, given) = text
+        let (name, value) = text
             .split_once('=')
             .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{text}\" has no =; write it as u0=u32:1,2")))?;
-        Ok(Bound { name: name.trim().into(), given: given.into() })
+        Ok(Bound { name: name.trim().into(), given: value.into() })
     }
 }
 
@@ -85,9 +85,9 @@ fn place(resource: &Resource) -> Option<Place> {
 }
 
 /// Whether the kind of the contents fits a resource. Text fits every kind.
-fn takes(resource: &Resource, given: &ResourceInput) -> bool {
+fn fits_kind(resource: &Resource, contents: &ResourceInput) -> bool {
     matches!(
-        (&resource.held, given),
+        (&resource.held, contents),
         (_, ResourceInput::Text(_))
             | (ResourceContents::Buffer(_), ResourceInput::Bytes(_))
             | (ResourceContents::Texture(_), ResourceInput::Image(_))
@@ -106,10 +106,10 @@ pub type Read<'r> = &'r dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 pub fn bind(
     program: &Program,
     entry: &EntryPoint,
-    given: &[(ResourceRef, ResourceInput)],
+    contents: &[(ResourceRef, ResourceInput)],
     read: Read<'_>,
 ) -> Result<Vec<Resource>, InvalidInput> {
-    bind_to(program, Resource::of(program, entry)?, given, read)
+    bind_to(program, Resource::of(program, entry)?, contents, read)
 }
 
 /// Binds contents to resources.
@@ -119,7 +119,7 @@ pub fn bind(
 pub fn bind_to(
     program: &Program,
     mut resources: Vec<Resource>,
-    given: &[(ResourceRef, ResourceInput)],
+    contents: &[(ResourceRef, ResourceInput)],
     read: Read<'_>,
 ) -> Result<Vec<Resource>, InvalidInput> {
     let mut bound = vec![false; resources.len()];
@@ -127,7 +127,7 @@ pub fn bind_to(
         [] => "it takes none".to_string(),
         _ => resources.iter().map(|b| format!("{} ({})", b.name, b.register)).collect::<Vec<_>>().join(", "),
     };
-    for (to, given) in given {
+    for (to, contents) in contents {
         let (k, name) = match to {
             ResourceRef::Name(name) => {
                 let plain = |text: &str| text.replace(' ', "");
@@ -143,7 +143,7 @@ pub fn bind_to(
                 }
             }
             ResourceRef::Place(at) => {
-                let here = |k: &usize| place(&resources[*k]) == Some(*at) && takes(&resources[*k], given);
+                let here = |k: &usize| place(&resources[*k]) == Some(*at) && fits_kind(&resources[*k], contents);
                 let found: Vec<usize> = (0..resources.len()).filter(here).collect();
                 match found[..] {
                     [k] => (k, at.to_string()),
@@ -171,11 +171,11 @@ pub fn bind_to(
         }
         let Resource { name, held, .. } = &mut resources[k];
         match held {
-            ResourceContents::Buffer(buffer) => fill(program, name, buffer, given, read)?,
-            ResourceContents::Texture(textured) => texel(program, name, textured, given)?,
+            ResourceContents::Buffer(buffer) => fill(program, name, buffer, contents, read)?,
+            ResourceContents::Texture(textured) => texel(program, name, textured, contents)?,
             ResourceContents::Sampler(sampler) => {
-                *sampler = Some(match given {
-                    ResourceInput::Sampler(given) => *given,
+                *sampler = Some(match contents {
+                    ResourceInput::Sampler(contents) => *contents,
                     ResourceInput::Text(text) => bound::sampler(text).map_err(|e| e.about(format_args!("for the sampler {name}")))?,
                     ResourceInput::Bytes(_) | ResourceInput::Image(_) => {
                         return Err(InvalidInput::new(InputFault::Type, format!("{name} is a sampler")));
@@ -194,8 +194,8 @@ pub fn bind_to(
 }
 
 /// Fills an array reference with its elements.
-fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &ResourceInput, read: Read<'_>) -> Result<(), InvalidInput> {
-    let bytes = match given {
+fn fill(program: &Program, name: &str, buffer: &mut Buffer, contents: &ResourceInput, read: Read<'_>) -> Result<(), InvalidInput> {
+    let bytes = match contents {
         ResourceInput::Bytes(bytes) => bytes.clone(),
         ResourceInput::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for {name}")))? {
             Contents::Bytes(bytes) => bytes,
@@ -207,8 +207,9 @@ fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &ResourceInpu
     };
     let stride = buffer.stride as usize * 4;
     let wrong = |ty, stride: usize| {
-        let (given, ty) = (bytes.len(), program.env.type_name(ty));
-        let what = format!("{given} bytes are given for {name}; elements of {ty} take {stride} bytes each, and at least one is needed");
+        let (byte_count, ty) = (bytes.len(), program.env.type_name(ty));
+        let what =
+            format!("{byte_count} bytes are given for {name}; elements of {ty} take {stride} bytes each, and at least one is needed");
         InvalidInput::new(InputFault::Type, what)
     };
     if bytes.is_empty() || bytes.len() % stride != 0 {
@@ -230,8 +231,8 @@ fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
 }
 
 /// Fills a texture with its texels.
-fn texel(program: &Program, name: &str, textured: &mut Textured, given: &ResourceInput) -> Result<(), InvalidInput> {
-    let image = match given {
+fn texel(program: &Program, name: &str, textured: &mut Textured, contents: &ResourceInput) -> Result<(), InvalidInput> {
+    let image = match contents {
         ResourceInput::Image(image) => image.clone(),
         ResourceInput::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for the texture {name}")))? {
             Texels::Image(image) => image,
@@ -291,8 +292,8 @@ pub fn texels(program: &Program, texture: &Texture, texel: TypeId, words: &[Poss
             _ => 1,
         },
     );
-    let value = |held: &[Possible]| {
-        let component = |c: usize| held.get(c).cloned().unwrap_or(Possible::Any);
+    let value = |component_values: &[Possible]| {
+        let component = |c: usize| component_values.get(c).cloned().unwrap_or(Possible::Any);
         let words: Vec<Possible> = (0..count).map(component).chain([Possible::Values(vec![0])]).collect();
         value::show(program, texel, &words)
     };

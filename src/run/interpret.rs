@@ -60,10 +60,10 @@ enum Ready<'s> {
 ///
 /// Errors: a λV program that cannot be translated, on [`Interpreter::Spirv`]. If a pixel ends
 /// without a value, the picture has its ending.
-pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Result<Picture, NotRun> {
+pub fn interpret(source: &Source, interpreter: Interpreter, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Result<Picture, NotRun> {
     let translated;
-    let relation = on == Interpreter::Reference;
-    let ready = match (source, on) {
+    let relation = interpreter == Interpreter::Reference;
+    let ready = match (source, interpreter) {
         (Source::LambdaV { program, .. }, Interpreter::Spirv) => {
             let (loaded, instructions) = translate(program, Profile::Strict)?;
             translated = loaded;

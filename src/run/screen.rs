@@ -20,7 +20,7 @@ use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assem
 
 use super::Picture;
 use crate::compute::given::{Contents, Place};
-use crate::compute::passing::{self, Gives, Port};
+use crate::compute::passing::{self, Port, PortSource};
 use crate::compute::{BoundInputs, Uses, drawn_by, report, shown_buffers, shown_images};
 use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DrawDispatch, Geometry, Stage, Target};
@@ -127,15 +127,15 @@ impl Screen {
         entry: Option<&str>,
         (width, height): (u32, u32),
         inputs: &[Input],
-        given: BoundInputs,
+        bound_inputs: BoundInputs,
         robustness: Robustness,
     ) -> Result<Screen, InvalidInput> {
         let point = entry_of(&fragment, entry)?;
         let name = point.name.clone();
         let needs = resources::needs(fragment.words(), ExecutionModel::Fragment, &name)?;
         let uses = Uses::new(&fragment, &needs);
-        given.belongs(&[&fragment])?;
-        given.suffices(uses, &name)?;
+        bound_inputs.belongs(&[&fragment])?;
+        bound_inputs.suffices(uses, &name)?;
         let outputs = crate::source::outputs(&fragment, &name)?;
         let variables = input_variables(&fragment, point)?;
         for input in inputs {
@@ -163,10 +163,10 @@ impl Screen {
             vertex: Stage { words: Arc::from(words), entry: "main".into() },
             fragment: Stage { words: Arc::from(fragment.words()), entry: name },
             geometry: Geometry { attributes: vec![corners()], ..Geometry::of_count(Topology::List, 3) },
-            buffers: given.buffer_bindings(&[uses]),
-            images: given.image_bindings(&[uses]),
-            samplers: given.samplers.clone(),
-            push_constants: given.push_constants.clone(),
+            buffers: bound_inputs.buffer_bindings(&[uses]),
+            images: bound_inputs.image_bindings(&[uses]),
+            samplers: bound_inputs.samplers.clone(),
+            push_constants: bound_inputs.push_constants.clone(),
             state: State::of_size(width, height),
             targets: outputs.iter().map(|output| image(output.location)).collect::<Result<_, _>>()?,
             depth: None,
@@ -220,15 +220,15 @@ impl Screen {
         let mut draw = contents.lend(&self.dispatch, Limits::of_fuel(fuel));
         draw.resources.robustness = self.robustness;
         draw.state.area = Area { x, y, end_x: x + 1, end_y: y + 1 };
-        let own = self.fragment.instructions().as_ptr_range();
+        let fragment_range = self.fragment.instructions().as_ptr_range();
         let lane = x % 2 + y % 2 * 2;
-        let mut seen = |event: &Event<'_, '_>| {
-            let of_fragments = own.contains(&std::ptr::from_ref(event.instruction));
+        let mut filtered_sink = |event: &Event<'_, '_>| {
+            let of_fragments = fragment_range.contains(&std::ptr::from_ref(event.instruction));
             if of_fragments && event.invocation.local == lane {
                 sink(event);
             }
         };
-        let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut seen)?;
+        let outcome = draw::run(&self.vertex, &self.fragment, &draw, &Relation::default(), &mut filtered_sink)?;
         Ok(outcome.map(|_| ()))
     }
 
@@ -262,8 +262,8 @@ impl Screen {
                     let undefined = (0..output.components as usize).find_map(|c| target.undefined(x, y, c));
                     image.push(match undefined {
                         None => Some(target.image.fetch(x.into(), y.into(), 0, ImageRobustness::None).bits),
-                        Some(made) => {
-                            super::note(&mut picture.endings, (x, y), Outcome::Stuck(self.any_value(output.location, made)));
+                        Some(made_by) => {
+                            super::note(&mut picture.endings, (x, y), Outcome::Stuck(self.any_value(output.location, made_by)));
                             None
                         }
                     });
@@ -274,10 +274,11 @@ impl Screen {
         picture
     }
 
-    fn any_value(&self, location: u32, made: MadeBy) -> smallstep_semantics::outcome::Stuck {
-        let by = made.instruction.map_or_else(String::new, |(at, _)| format!(" made by {}", report::instruction(&self.fragment, at)));
+    fn any_value(&self, location: u32, made_by: MadeBy) -> smallstep_semantics::outcome::Stuck {
+        let origin =
+            made_by.instruction.map_or_else(String::new, |(at, _)| format!(" made by {}", report::instruction(&self.fragment, at)));
         smallstep_semantics::outcome::Stuck {
-            why: format!("the output at location {location} is any value: {}{by}", made.kind.id()),
+            why: format!("the output at location {location} is any value: {}{origin}", made_by.kind.id()),
             at: "the end of the entry point".into(),
         }
     }
@@ -354,7 +355,7 @@ fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, Inval
     for v in variables {
         let location = v.location;
         let of_location: Vec<&Input> = inputs.iter().filter(|input| input.location == location).collect();
-        let given = match of_location.as_slice() {
+        let value = match of_location.as_slice() {
             [] => {
                 return Err(InvalidInput::new(
                     InputFault::Missing,
@@ -365,8 +366,8 @@ fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, Inval
             _ => return Err(InvalidInput::new(InputFault::Unused, format!("two values are given for the input at location {location}"))),
         };
         let is_float = matches!(v.type_, Type::Float { .. });
-        let gives = match given {
-            Value::Screen if is_float && v.rows == 2 => Gives::Place,
+        let source = match value {
+            Value::Screen if is_float && v.rows == 2 => PortSource::Place,
             Value::Screen => {
                 return Err(InvalidInput::new(
                     InputFault::Type,
@@ -374,7 +375,7 @@ fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, Inval
                 ));
             }
             Value::Constant(bytes) if bytes.len() == 4 * usize::from(v.rows) => {
-                Gives::Words(bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect())
+                PortSource::Words(bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect())
             }
             Value::Constant(bytes) => {
                 let needed = 4 * u32::from(v.rows);
@@ -389,7 +390,7 @@ fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, Inval
             (_, true) => Interpolation::Linear,
             _ => Interpolation::Perspective,
         };
-        ports.push((Port { location, component: 0, type_: v.type_, rows: v.rows.into(), how }, gives));
+        ports.push((Port { location, component: 0, type_: v.type_, rows: v.rows.into(), how }, source));
     }
     Ok(passing::vertex(&ports, false))
 }
@@ -427,7 +428,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_inputs_is_said() {
-        for (inputs, said) in [
+        for (inputs, message) in [
             (&["0=screen"][..], "nothing is given for the input at location 3"),
             (&["0=screen", "3=u32:7", "3=u32:8"], "two values"),
             (&["0=screen", "3=screen"], "no vector of two floats"),
@@ -437,7 +438,7 @@ mod tests {
             (&["screen"], "is no input"),
         ] {
             let error = screen(inputs).err().map_or_else(String::new, String::from);
-            assert!(error.contains(said), "{inputs:?}: {error}");
+            assert!(error.contains(message), "{inputs:?}: {error}");
         }
     }
 }

@@ -68,23 +68,23 @@ fn once(inputs: &[Input]) -> Result<(), InvalidInput> {
 pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,
-    asked: &DrawRequest,
-    given: &[(ResourceRef, ResourceInput)],
+    request: &DrawRequest,
+    contents: &[(ResourceRef, ResourceInput)],
     read: Read<'_>,
 ) -> Result<Draw<'p>, InvalidInput> {
-    let fragment = entry_of(program, Stage::Fragment, asked.fragment)?;
-    once(asked.attributes)?;
-    once(asked.inputs)?;
-    let vertices = match asked.vertex {
+    let fragment = entry_of(program, Stage::Fragment, request.fragment)?;
+    once(request.attributes)?;
+    once(request.inputs)?;
+    let vertices = match request.vertex {
         Some(name) => {
-            if let Some(input) = asked.inputs.first() {
+            if let Some(input) = request.inputs.first() {
                 return Err(InvalidInput::new(
                     InputFault::Unused,
                     format!("an input is given for attribute {}, which the vertex entry point gives", input.location),
                 ));
             }
             let entry = entry_of(program, Stage::Vertex, Some(name))?;
-            let data = asked.attributes.iter().map(|input| match &input.value {
+            let data = request.attributes.iter().map(|input| match &input.value {
                 Value::Constant(bytes) => attribute(input, bytes),
                 Value::Screen => Err(InvalidInput::new(
                     InputFault::Unused,
@@ -93,28 +93,28 @@ pub fn draw<'p>(
             });
             Vertices::Shaded {
                 entry,
-                count: asked.vertices.unwrap_or(3),
-                instances: asked.instances.unwrap_or(1),
+                count: request.vertices.unwrap_or(3),
+                instances: request.instances.unwrap_or(1),
                 attributes: data.collect::<Result<_, _>>()?,
             }
         }
         None => {
             let of_vertices = [
-                (!asked.attributes.is_empty(), "attributes"),
-                (asked.vertices.is_some(), "a number of vertices"),
-                (asked.instances.is_some(), "instances"),
+                (!request.attributes.is_empty(), "attributes"),
+                (request.vertices.is_some(), "a number of vertices"),
+                (request.instances.is_some(), "instances"),
             ];
-            if let Some((_, what)) = of_vertices.into_iter().find(|(given, _)| *given) {
+            if let Some((_, what)) = of_vertices.into_iter().find(|(is_given, _)| *is_given) {
                 return Err(InvalidInput::new(
                     InputFault::Unused,
                     format!("{what} are given, and no vertex entry point: say which with --vertex"),
                 ));
             }
-            let given = asked.inputs.iter().map(|input| match &input.value {
+            let screen_inputs = request.inputs.iter().map(|input| match &input.value {
                 Value::Constant(bytes) => Ok((input.location, StageInSource::Constant(attribute(input, bytes)?))),
                 Value::Screen => Ok((input.location, StageInSource::Place)),
             });
-            Vertices::Screen(given.collect::<Result<_, InvalidInput>>()?)
+            Vertices::Screen(screen_inputs.collect::<Result<_, InvalidInput>>()?)
         }
     };
     let entry = match &vertices {
@@ -122,11 +122,11 @@ pub fn draw<'p>(
         Vertices::Screen(_) => None,
     };
     let empty = resources(program, entry, fragment)?;
-    let resources = bind_to(program, empty, given, read)?;
+    let resources = bind_to(program, empty, contents, read)?;
     let entries: Vec<_> = entry.into_iter().chain([fragment]).collect();
-    let specialization = Specialization::new(program, &entries, asked.specialized)?;
-    let (width, height) = asked.size;
-    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, resources, specialization })
+    let specialization = Specialization::new(program, &entries, request.specialized)?;
+    let (width, height) = request.size;
+    Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: request.depth, resources, specialization })
 }
 
 /// The targets as a picture. A pixel has a value if its texel has exactly one possible value.

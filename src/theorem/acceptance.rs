@@ -33,7 +33,7 @@ fn class(width: u32) -> u32 {
 }
 
 /// The least width of a class.
-fn least(class: u32) -> u32 {
+fn least_width(class: u32) -> u32 {
     match class {
         0..16 => class,
         _ => (4 + class % 4) << (class / 4 - 2),
@@ -85,11 +85,11 @@ impl Acceptance {
     /// The median width of the bounded sets, in units in the last place. It is exact below 16.
     /// Above, it is rounded down by less than a fifth.
     pub fn median_width(&self) -> Option<u32> {
-        let mut below = 0u64;
+        let mut cumulative = 0u64;
         for (&class, &n) in &self.widths {
-            below = below.saturating_add(n);
-            if below >= self.bounded.div_ceil(2) {
-                return Some(least(class));
+            cumulative = cumulative.saturating_add(n);
+            if cumulative >= self.bounded.div_ceil(2) {
+                return Some(least_width(class));
             }
         }
         None
@@ -108,7 +108,7 @@ impl Acceptance {
 
     /// As JSON. Widths are pairs of a class's least width and the number of sets.
     pub fn to_json(&self) -> Value {
-        let widths: Vec<[u64; 2]> = self.widths.iter().map(|(&class, &n)| [least(class).into(), n]).collect();
+        let widths: Vec<[u64; 2]> = self.widths.iter().map(|(&class, &n)| [least_width(class).into(), n]).collect();
         json!({"points": self.points, "bounded": self.bounded, "any": self.any, "undecided": self.undecided, "widths": widths,
             "causes": self.causes})
     }
@@ -142,14 +142,14 @@ impl std::fmt::Display for Acceptance {
 
 #[cfg(test)]
 mod tests {
-    use super::{Acceptance, class, least};
+    use super::{Acceptance, class, least_width};
     use smallstep_semantics::number::sets::{Cause, Set, Span};
     use smallstep_semantics::number::{Expected, Op, Why};
 
     #[test]
     fn a_class_holds_its_least_width_and_the_median_is_one() {
         for width in (0..10_000).chain([u32::MAX / 2, u32::MAX - 1, u32::MAX]) {
-            let least = least(class(width));
+            let least = least_width(class(width));
             assert!(
                 least <= width && class(least) == class(width) && f64::from(width) < 1.26 * f64::from(least).max(1.0),
                 "{width} {least}"

@@ -65,7 +65,7 @@ struct Computed<'a> {
     occurrence: u64,
     found: Value,
     /// The values of the ids that stand for rec-func parameters in its term.
-    held: FxHashMap<u32, Value>,
+    bindings: FxHashMap<u32, Value>,
 }
 
 /// The most computations that are checked.
@@ -101,9 +101,9 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
         if let Some(witness) = by_id.get(&id)
             && computed.len() < MAX_COMPUTED
         {
-            let held = mentioned(&module.terms, witness.term, &current);
+            let bindings = current_values(&module.terms, witness.term, &current);
             let instruction = instruction_text(case.module(), event.instruction);
-            computed.push(Computed { witness, instruction, step: event.step, occurrence, found: value, held });
+            computed.push(Computed { witness, instruction, step: event.step, occurrence, found: value, bindings });
         }
     };
     let setting = case.setting(pixel, settings);
@@ -115,7 +115,7 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
 
     computed.iter().find_map(|c| {
         let mut reduction = Reduction::new(&case.program, setting);
-        let term = import(&mut reduction, &module.terms, c.witness.term, &c.held).ok()?;
+        let term = import(&mut reduction, &module.terms, c.witness.term, &c.bindings).ok()?;
         let Outcome::Observed(expected) = reduction.run(term, Strategy::First, FUEL, &mut |_, _, _| {}) else { return None };
         (!expected.same_bits(&c.found)).then(|| {
             let symbols = &case.program.symbols;
@@ -146,25 +146,25 @@ pub(super) fn instruction_text(module: &spirv::Module, instruction: &spirv::Inst
 }
 
 /// The current values of the translated ids in a term.
-fn mentioned(terms: &Terms<Translated>, e: TermId, current: &FxHashMap<u32, Value>) -> FxHashMap<u32, Value> {
-    let mut held = FxHashMap::default();
+fn current_values(terms: &Terms<Translated>, e: TermId, current: &FxHashMap<u32, Value>) -> FxHashMap<u32, Value> {
+    let mut bindings = FxHashMap::default();
     let mut scratch: Terms<ValueId> = Terms::new(1 << 20);
     // The copy is discarded. Only the traversal matters.
     let _ = scratch.import(terms, e, &mut |scratch, x, span| {
         if let Translated::Value { id, .. } = x
             && let Some(value) = current.get(&id)
         {
-            held.insert(id, value.clone());
+            bindings.insert(id, value.clone());
         }
         scratch.add(smallstep_semantics::lambda_v::terms::Node::Bool(false), span)
     });
-    held
+    bindings
 }
 
 /// A term with translated ids replaced by their values.
-fn import(reduction: &mut Reduction, from: &Terms<Translated>, e: TermId, held: &FxHashMap<u32, Value>) -> Result<TermId, Limit> {
+fn import(reduction: &mut Reduction, from: &Terms<Translated>, e: TermId, bindings: &FxHashMap<u32, Value>) -> Result<TermId, Limit> {
     let mut values: FxHashMap<u32, TermId> = FxHashMap::default();
-    for (&id, value) in held {
+    for (&id, value) in bindings {
         values.insert(id, reduction.add_value(value.clone(), from.span(e))?);
     }
     reduction.terms.import(from, e, &mut |_, x, _| match x {

@@ -315,18 +315,18 @@ impl Case {
             difference.blame = blame::in_semantics(self, pixel, settings);
             return Verdict::Disagree(Box::new(difference));
         }
-        let spot = Spot { pixel, settings, setting: &setting, inputs: &inputs, fuel };
+        let context = PixelContext { pixel, settings, setting: &setting, inputs: &inputs, fuel };
         let observation = self.explore(&shown, &inputs, fuel, settings);
-        if let Some(difference) = self.compare_sets(&spot, &values, &shown, &observation) {
+        if let Some(difference) = self.compare_sets(&context, &values, &shown, &observation) {
             return Verdict::Disagree(Box::new(difference));
         }
-        for (i, (output, into)) in self.program.outputs.iter().zip(expected.iter_mut()).enumerate() {
+        for (i, (output, pixels)) in self.program.outputs.iter().zip(expected.iter_mut()).enumerate() {
             // `compare` has checked that every output is written, with four components.
-            let first = 4 * place_of(&shown, output.location, i);
+            let first = 4 * index_of_output(&shown, output.location, i);
             let components: [Expected; 4] = std::array::from_fn(|c| observation.expected[first + c]);
             let cause = |c: usize| observation.unbounded.iter().find(|(i, _)| *i == first + c).map(|(_, cause)| cause);
             ran.acceptance.count(&components[..values[i].lanes.len()], observation.unsettled.is_some(), cause);
-            into.push(components);
+            pixels.push(components);
             let lanes = shown.at(output.location);
             ran.shown[i].push(std::array::from_fn(|c| lanes.map_or(0, |lanes| lanes[c].bits)));
         }
@@ -335,7 +335,7 @@ impl Case {
         }
         if settings.references && steps <= REFERENCE_STEPS {
             ran.referenced += 1;
-            return self.references(&spot, &values, &shown, &observation, &mut ran.rules);
+            return self.references(&context, &values, &shown, &observation, &mut ran.rules);
         }
         Verdict::Agree
     }
@@ -397,11 +397,11 @@ impl Case {
     /// number of steps of a source that computes its arguments, at least `steps`, and whether the
     /// ending is known.
     fn by_value(&self, setting: &Setting, &Settings { fuel, time, .. }: &Settings, mut steps: u64) -> (u64, Ends) {
-        let mut all = 0u64;
+        let mut total = 0u64;
         for output in &self.program.outputs {
             let (outcome, took) = machine::run(&self.program, output.term, setting, Bounds { fuel, time, ..Bounds::default() });
-            all = all.saturating_add(took);
-            steps = steps.max(all);
+            total = total.saturating_add(took);
+            steps = steps.max(total);
             match outcome {
                 Outcome::Observed(_) => {}
                 Outcome::Diverges(_) => return (steps, Ends::Known),
@@ -421,8 +421,8 @@ impl Case {
                 let what = "the translated program does not write this output".to_string();
                 return Some(Difference { between: between(), place: place(0), bits: None, what, blame: None, unblamed: None });
             };
-            let wanted = value.bits().chain(std::iter::repeat(0)).take(4);
-            for (component, (expected, found)) in wanted.zip(lanes.iter().map(|l| l.bits)).enumerate() {
+            let expected_bits = value.bits().chain(std::iter::repeat(0)).take(4);
+            for (component, (expected, found)) in expected_bits.zip(lanes.iter().map(|l| l.bits)).enumerate() {
                 if expected != found {
                     let what = format!("expected {}, saw {}", super::float_text(expected), super::float_text(found));
                     return Some(Difference {
@@ -445,21 +445,27 @@ impl Case {
 
     /// A component for which the target's set is not within the source's. Outputs that are not
     /// settled on both sides are skipped.
-    fn compare_sets(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, target: &Observation) -> Option<Difference> {
-        if target.ways == 0 || target.unsettled.is_some() || spot.setting.theorem == Theorem::Printed {
+    fn compare_sets(
+        &self,
+        context: &PixelContext<'_>,
+        values: &[Value],
+        shown: &spirv::Outputs,
+        target: &Observation,
+    ) -> Option<Difference> {
+        if target.ways == 0 || target.unsettled.is_some() || context.setting.theorem == Theorem::Printed {
             return None;
         }
         for (i, (output, value)) in self.program.outputs.iter().zip(values).enumerate() {
-            let source = self.explore_source(output.term, value, spot);
+            let source = self.explore_source(output.term, value, context);
             if source.unsettled.is_some() {
                 continue;
             }
-            let found = &target.expected[4 * place_of(shown, output.location, i)..];
+            let found = &target.expected[4 * index_of_output(shown, output.location, i)..];
             for (component, (&expected, &found)) in source.expected.iter().zip(found).enumerate() {
                 if !found.is_within(expected) {
                     return Some(Difference {
                         between: (Engine::Machine, Engine::SpirvMachine),
-                        place: Some(Place { pixel: spot.pixel, location: output.location, component: component as u32 }),
+                        place: Some(Place { pixel: context.pixel, location: output.location, component: component as u32 }),
                         bits: None,
                         what: format!("over sets, expected {}, which does not allow {}", expected_text(expected), expected_text(found)),
                         blame: None,
@@ -479,59 +485,67 @@ impl Case {
     }
 
     /// The values that an output of the source may have, by the machine over sets.
-    fn explore_source(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Observation {
-        let bounds = Bounds { fuel: spot.settings.fuel, ..Bounds::default() };
-        let exploration = Exploration { rules: spot.settings.planted.source_sets, ..spot.settings.exploration() };
-        machine::explore(&self.program, e, value, spot.setting, bounds, exploration)
+    fn explore_source(&self, e: TermId, value: &Value, context: &PixelContext<'_>) -> Observation {
+        let bounds = Bounds { fuel: context.settings.fuel, ..Bounds::default() };
+        let exploration = Exploration { rules: context.settings.planted.source_sets, ..context.settings.exploration() };
+        machine::explore(&self.program, e, value, context.setting, bounds, exploration)
     }
 
     /// Compares the machines with the relations on one pixel. The rules that the relations apply
     /// are added to `rules`.
     fn references(
         &self,
-        spot: &Spot<'_>,
+        context: &PixelContext<'_>,
         values: &[Value],
         shown: &spirv::Outputs,
         observation: &Observation,
         rules: &mut Vec<Rule>,
     ) -> Verdict {
         for (output, value) in self.program.outputs.iter().zip(values) {
-            let held = self.hold_machine(output.term, value, spot, rules);
-            if let Err(what) = held.and_then(|()| self.hold_machine_over_sets(output.term, value, spot)) {
+            let result = self.check_machine(output.term, value, context, rules);
+            if let Err(what) = result.and_then(|()| self.check_machine_over_sets(output.term, value, context)) {
                 return Difference::of(Engine::Reduction, Engine::Machine, what);
             }
         }
-        let planted = &spot.settings.planted;
+        let planted = &context.settings.planted;
         let rules_of_relation = planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
         let relation = spirv::Relation::new(rules_of_relation, planted.target_arithmetic);
         let mut sink = |event: &spirv::Event<'_, '_>| rules.push(event.rule);
-        let outcome = spirv::step::run(&self.loaded, self.translated.entry, spot.inputs, spot.fuel, &relation, &mut sink);
+        let outcome = spirv::step::run(&self.loaded, self.translated.entry, context.inputs, context.fuel, &relation, &mut sink);
         let between = |what: String| Difference::of(Engine::SpirvRelation, Engine::SpirvMachine, what);
         match outcome {
             Err(e) => between(format!("the relation refuses the module: {e}")),
             Ok(Outcome::Observed(by_relation)) if by_relation == *shown => {
-                if !spot.affords(shown.steps, observation) {
+                if !context.affords(shown.steps, observation) {
                     return Verdict::Agree;
                 }
                 let entry = self.translated.entry;
-                match spirv::step::explore(&self.loaded, entry, shown, spot.inputs, spot.fuel, &relation, spot.settings.exploration()) {
+                match spirv::step::explore(
+                    &self.loaded,
+                    entry,
+                    shown,
+                    context.inputs,
+                    context.fuel,
+                    &relation,
+                    context.settings.exploration(),
+                ) {
                     Err(e) => between(format!("the relation refuses the module: {e}")),
                     Ok(by_relation) if by_relation == *observation => Verdict::Agree,
-                    Ok(by_relation) => between(format!("pixel {:?}: {}", spot.pixel, observations_differ(&by_relation, observation))),
+                    Ok(by_relation) => between(format!("pixel {:?}: {}", context.pixel, observations_differ(&by_relation, observation))),
                 }
             }
-            Ok(Outcome::Observed(by_relation)) => between(format!("pixel {:?}: {}", spot.pixel, outputs_differ(&by_relation, shown))),
-            Ok(other) => between(target_ending(spot.pixel, &other, spot.fuel)),
+            Ok(Outcome::Observed(by_relation)) => between(format!("pixel {:?}: {}", context.pixel, outputs_differ(&by_relation, shown))),
+            Ok(other) => between(target_ending(context.pixel, &other, context.fuel)),
         }
     }
 
     /// Compares the λV machine over sets with the relation over sets. The error says what differs.
-    fn hold_machine_over_sets(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Result<(), String> {
-        let by_machine = self.explore_source(e, value, spot);
-        if spot.setting.theorem == Theorem::Printed || !spot.affords(0, &by_machine) {
+    fn check_machine_over_sets(&self, e: TermId, value: &Value, context: &PixelContext<'_>) -> Result<(), String> {
+        let by_machine = self.explore_source(e, value, context);
+        if context.setting.theorem == Theorem::Printed || !context.affords(0, &by_machine) {
             return Ok(());
         }
-        let by_relation = step::explore(&self.program, e, value, spot.setting, spot.settings.fuel, spot.settings.exploration());
+        let by_relation = step::explore(&self.program, e, value, context.setting, context.settings.fuel, context.settings.exploration());
         // A limit of the slower engine is no evidence against the faster one.
         let limited = matches!(by_relation.unsettled, Some(Unsettled::Reached(_)));
         match limited || by_relation == by_machine {
@@ -542,10 +556,10 @@ impl Case {
 
     /// Compares the λV machine with the relation on one output: the value, the number of steps,
     /// and each rule. The error says what differs.
-    fn hold_machine(&self, e: TermId, value: &Value, spot: &Spot<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
-        let fuel = spot.settings.fuel;
+    fn check_machine(&self, e: TermId, value: &Value, context: &PixelContext<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
+        let fuel = context.settings.fuel;
         let mut fired = Vec::new();
-        let outcome = Reduction::new(&self.program, *spot.setting).run(e, Strategy::First, fuel, &mut |r, _, reduct| {
+        let outcome = Reduction::new(&self.program, *context.setting).run(e, Strategy::First, fuel, &mut |r, _, reduct| {
             fired.push((reduct.rule, r.terms.span(reduct.redex)));
             rules.push(reduct.rule);
             rules.extend(reduct.within.iter().copied());
@@ -560,7 +574,7 @@ impl Case {
             Outcome::Stuck(stuck) => return Err(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
             other => return Err(format!("the relation ends as {}", other.name())),
         }
-        if spot.setting.theorem == Theorem::Printed {
+        if context.setting.theorem == Theorem::Printed {
             return Ok(());
         }
         // The whole run is compared transition by transition. With call by name the machine fires
@@ -574,7 +588,7 @@ impl Case {
             at += 1;
         };
         let bounds = Bounds { fuel, ..Bounds::default() };
-        machine::run_watched(&self.program, e, spot.setting, bounds, Sharing::ByName, Some(&mut watch));
+        machine::run_watched(&self.program, e, context.setting, bounds, Sharing::ByName, Some(&mut watch));
         if let Some((step, rule)) = differs {
             let expected = fired.get(step).map_or("none", |f| f.0.name());
             return Err(format!("step {step}: {expected} by the relation, {rule} by the machine"));
@@ -591,7 +605,7 @@ enum Ends {
 }
 
 /// The setting of all engines on one pixel.
-struct Spot<'a> {
+struct PixelContext<'a> {
     pixel: (u32, u32),
     settings: &'a Settings,
     setting: &'a Setting,
@@ -599,7 +613,7 @@ struct Spot<'a> {
     fuel: u64,
 }
 
-impl Spot<'_> {
+impl PixelContext<'_> {
     /// Whether a relation may follow as many ways as the machine did, each of about `steps` steps.
     fn affords(&self, steps: u64, observation: &Observation) -> bool {
         observation.ways > 0 && steps.max(100).saturating_mul(observation.ways.into()) <= REFERENCE_STEPS
@@ -608,8 +622,8 @@ impl Spot<'_> {
 
 /// The index of the output with this location among the shown outputs, by ascending location.
 /// `compare` has checked that it is present.
-fn place_of(shown: &spirv::Outputs, location: u32, otherwise: usize) -> usize {
-    shown.written.iter().position(|(l, _)| *l == location).unwrap_or(otherwise)
+fn index_of_output(shown: &spirv::Outputs, location: u32, default: usize) -> usize {
+    shown.written.iter().position(|(l, _)| *l == location).unwrap_or(default)
 }
 
 fn observations_differ(a: &Observation, b: &Observation) -> String {
@@ -669,7 +683,7 @@ mod tests {
     #[test]
     fn endings_of_the_target_are_told() {
         let undefined = Undefined { ub: Ub::DivisionByZero, what: "%7".into(), at: "in %2".into(), site: None };
-        for (ending, told) in [
+        for (ending, expected) in [
             (Outcome::Undefined(undefined), "undefined[spirv/division-by-zero]: %7 (in %2)"),
             (Outcome::Stuck(Stuck { why: "no rule".into(), at: "block 3".into() }), ": stuck, at block 3: no rule"),
             (Outcome::OutOfFuel, ": it did not end within 80 steps, the multiple allowed of the source's"),
@@ -679,7 +693,7 @@ mod tests {
         ] {
             let text = target_ending((1, 2), &ending, 80);
             let begins = "the source has a value at pixel (1, 2), and the translated program has none: ";
-            assert!(text.starts_with(begins) && text.contains(told), "{text}");
+            assert!(text.starts_with(begins) && text.contains(expected), "{text}");
         }
     }
 

@@ -180,7 +180,7 @@ impl Checked {
 }
 
 /// An open device.
-struct Opened {
+struct OpenDevice {
     device: Device,
     profile: Profile,
     /// The quirks that the device shows, computed at the first disagreement.
@@ -190,7 +190,7 @@ struct Opened {
 /// A check of programs: its options and its open devices.
 pub struct Checker {
     options: Options,
-    devices: Vec<Opened>,
+    devices: Vec<OpenDevice>,
     /// Why there is no device, or fewer than were asked for.
     pub missing: Option<String>,
 }
@@ -229,7 +229,7 @@ impl Checker {
                     .profile
                     .of_programs(device.adapter().float_controls, device.route())
                     .map_err(|why| NoDevice(why.to_string()))?;
-                Ok(Opened { device, profile, known: None })
+                Ok(OpenDevice { device, profile, known: None })
             });
             match opened {
                 Ok(opened) => checker.devices.push(opened),
@@ -280,14 +280,14 @@ impl Checker {
         let mut legs = vec![semantics];
         let (steps, referenced) = (ran.steps, ran.referenced);
         if ran.verdict == Verdict::Agree {
-            for Opened { device, profile, known } in &mut self.devices {
-                let in_profile = *profile == settings.profile;
+            for OpenDevice { device, profile, known } in &mut self.devices {
+                let same_profile = *profile == settings.profile;
                 let settings = Settings { profile: *profile, references: false, ..settings.clone() };
                 let mut device = UnderTest::from(device);
                 // Another profile needs another module. For the same profile the module has
                 // already run.
-                let mut leg = match in_profile {
-                    true => drawn(&mut device, &case, &ran, &settings),
+                let mut leg = match same_profile {
+                    true => draw_and_compare(&mut device, &case, &ran, &settings),
                     false => on_device(&mut device, &program, &settings),
                 };
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
@@ -299,7 +299,7 @@ impl Checker {
                 }
                 legs.push(leg);
             }
-            legs.extend(self.options.compilers.iter().map(|compiler| via(compiler, &program, &settings)));
+            legs.extend(self.options.compilers.iter().map(|compiler| through_compiler(compiler, &program, &settings)));
         }
         judged(legs, source, steps, referenced)
     }
@@ -316,11 +316,11 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
         Err(NoCase::Decided(verdict)) => return leg(name, true, verdict, profile),
     };
     let ran = case.run(&settings);
-    drawn(device, &case, &ran, &settings)
+    draw_and_compare(device, &case, &ran, &settings)
 }
 
 /// Draws the module of a case on a device, and compares the result with the case's own run.
-fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings) -> Leg {
+fn draw_and_compare(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings) -> Leg {
     let (name, profile) = (device.name(), settings.profile);
     let Some(awaited) = Awaited::new(case, ran, settings.size.0) else { return leg(name, true, ran.verdict.clone(), profile) };
     let outcome = device.drawer.draw(case.dispatch(settings.size));
@@ -333,25 +333,25 @@ fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings
 
 /// Checks a program through a compiler, with the module of the profile that the compiler takes. The
 /// semantics must agree on the program.
-fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
+fn through_compiler(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
     let (name, profile) = (compiler.name().to_string(), compilers::profile(compiler));
     let settings = Settings { profile, references: false, ..settings.clone() };
-    let of = |verdict: Verdict, lanes| {
+    let leg_of = |verdict: Verdict, lanes| {
         let compiled = Some(compilers::Status::of_program(&verdict));
         Leg { lanes, compiled, ..leg(name.clone(), false, verdict, profile) }
     };
     let case = match Case::new(program.clone(), &settings) {
         Ok(case) => case,
-        Err(NoCase::IllTyped(e)) => return of(Verdict::Limit(e.message()), Lanes::default()),
-        Err(NoCase::Decided(verdict)) => return of(verdict, Lanes::default()),
+        Err(NoCase::IllTyped(e)) => return leg_of(Verdict::Limit(e.message()), Lanes::default()),
+        Err(NoCase::Decided(verdict)) => return leg_of(verdict, Lanes::default()),
     };
     let ran = case.run(&settings);
-    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return of(ran.verdict.clone(), Lanes::default()) };
+    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return leg_of(ran.verdict.clone(), Lanes::default()) };
     let (verdict, lanes) = match compilers::shown(compiler, &Dispatch::Fragment(Arc::new(case.dispatch(settings.size)))) {
         Ok(outcome) => awaited.compare(&outcome, &name, Route::Passthrough),
-        Err(wrong) => (wrong.on_program(compiler), Lanes::default()),
+        Err(failure) => (failure.on_program(compiler), Lanes::default()),
     };
-    of(verdict, lanes)
+    leg_of(verdict, lanes)
 }
 
 /// The minimal programs for each fault of a program that disagrees on a device.

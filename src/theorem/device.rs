@@ -230,8 +230,8 @@ impl Awaited {
             None => (Verdict::Agree, lanes),
             Some(why) => {
                 let why = self.undecided.as_deref().unwrap_or_else(|| why_text(why));
-                let left = format!("{} of {} lanes were left alone: {why}", lanes.undecided, lanes.undecided + lanes.checked);
-                (Verdict::Undecided(left), lanes)
+                let summary = format!("{} of {} lanes were left alone: {why}", lanes.undecided, lanes.undecided + lanes.checked);
+                (Verdict::Undecided(summary), lanes)
             }
         }
     }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// The time between two lines. A line is written with the first finished program after this time.
 pub const FLUSH: Duration = Duration::from_secs(5);
 /// The number of findings at which a line is written earlier.
-const FINDINGS: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 /// The most bytes of a line.
 const MAX_LINE: u64 = 64 << 20;
 
@@ -105,8 +105,8 @@ pub struct Part<T = Tally> {
 impl<T: Totals> Part<T> {
     /// Adds a program, which must not be in it yet.
     pub fn add(&mut self, index: u64, tally: T) {
-        let fresh = self.indices.add(index..index + 1);
-        debug_assert!(fresh, "each program of a campaign is judged once, and {index} was done already");
+        let is_new = self.indices.add(index..index + 1);
+        debug_assert!(is_new, "each program of a campaign is judged once, and {index} was done already");
         self.tally.add(tally);
     }
 }
@@ -150,7 +150,7 @@ impl<T: Totals> Journal<T> {
         let header = format!("{}\n", json!({"schema": 2, "kind": "campaign", "plan": plan.identity(device)}));
         let mut journal = Journal::none();
         let mut lines = BufReader::new(file);
-        let mut kept = 0;
+        let mut valid_length = 0;
         for number in 1.. {
             let wrong = |what: &str| InvalidInput::new(InputFault::Text, format!("{}, line {number}: {what}", path.display()));
             let mut line = Vec::new();
@@ -158,24 +158,24 @@ impl<T: Totals> Journal<T> {
             if line.len() as u64 > MAX_LINE {
                 return Err(wrong(&format!("the line is longer than {MAX_LINE} bytes, as none of a journal is")));
             }
-            let whole = line.ends_with(b"\n");
+            let is_complete = line.ends_with(b"\n");
             if number == 1 {
                 // An interruption may also have left a part of the first line.
-                if whole && line != header.as_bytes() || !whole && !header.as_bytes().starts_with(&line) {
-                    return Err(wrong(not_ours(&line)));
+                if is_complete && line != header.as_bytes() || !is_complete && !header.as_bytes().starts_with(&line) {
+                    return Err(wrong(why_foreign(&line)));
                 }
-            } else if whole {
+            } else if is_complete {
                 journal.read_line(&line, &extent).map_err(|what| wrong(&what))?;
             }
-            if !whole {
+            if !is_complete {
                 break;
             }
-            kept += line.len() as u64;
+            valid_length += line.len() as u64;
         }
         let mut file = lines.into_inner();
-        file.set_len(kept).map_err(failed)?;
-        file.seek(SeekFrom::Start(kept)).map_err(failed)?;
-        if kept == 0 {
+        file.set_len(valid_length).map_err(failed)?;
+        file.seek(SeekFrom::Start(valid_length)).map_err(failed)?;
+        if valid_length == 0 {
             file.write_all(header.as_bytes()).and_then(|()| file.sync_data()).map_err(failed)?;
         }
         journal.file = Some(file);
@@ -223,8 +223,8 @@ impl<T: Totals> Journal<T> {
     /// The next line is due, and the file cannot be written.
     pub fn add(&mut self, part: Part<T>) -> std::io::Result<()> {
         for range in part.indices.ranges() {
-            let fresh = self.done.indices.add(range.clone());
-            debug_assert!(fresh, "each program of a campaign is judged once, and {range:?} was done already");
+            let is_new = self.done.indices.add(range.clone());
+            debug_assert!(is_new, "each program of a campaign is judged once, and {range:?} was done already");
             if self.file.is_some() {
                 self.unwritten.indices.add(range);
             }
@@ -233,7 +233,7 @@ impl<T: Totals> Journal<T> {
             self.unwritten.tally.add(part.tally.clone());
         }
         self.done.tally.add(part.tally);
-        let due = self.written.elapsed() >= FLUSH || self.unwritten.tally.findings().len() >= FINDINGS;
+        let due = self.written.elapsed() >= FLUSH || self.unwritten.tally.findings().len() >= MAX_FINDINGS;
         if due { self.flush() } else { Ok(()) }
     }
 
@@ -257,9 +257,9 @@ impl<T: Totals> Journal<T> {
 
 /// The ranges of a line.
 fn ranges(line: &Value, extent: &Extent) -> Result<Vec<Range<u64>>, String> {
-    let none = "the line names no programs";
+    let error = "the line names no programs";
     if let Some(chunk) = line.get("chunk") {
-        let chunk = chunk.as_u64().ok_or(none)?;
+        let chunk = chunk.as_u64().ok_or(error)?;
         let first = chunk.saturating_mul(CHUNK);
         let past = first.saturating_add(CHUNK).min(extent.count.unwrap_or(u64::MAX));
         return Ok(std::iter::once(first..past).collect());
@@ -268,12 +268,12 @@ fn ranges(line: &Value, extent: &Extent) -> Result<Vec<Range<u64>>, String> {
         [first, past] => Some(first.as_u64()?..past.as_u64()?),
         _ => None,
     };
-    let ranges = line.get("ranges").and_then(Value::as_array).ok_or(none)?;
-    ranges.iter().map(pair).collect::<Option<_>>().ok_or_else(|| none.into())
+    let ranges = line.get("ranges").and_then(Value::as_array).ok_or(error)?;
+    ranges.iter().map(pair).collect::<Option<_>>().ok_or_else(|| error.into())
 }
 
 /// Why a first line does not belong to the campaign's journal.
-fn not_ours(line: &[u8]) -> &'static str {
+fn why_foreign(line: &[u8]) -> &'static str {
     let kind = serde_json::from_slice::<Value>(line).ok().and_then(|value| Some(value.get("kind")?.as_str()? == "campaign"));
     match kind {
         Some(true) => "this is the journal of another campaign; give another file, or the same seed, count, size and device",

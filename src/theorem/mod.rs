@@ -130,9 +130,9 @@ impl fmt::Display for Difference {
 
 impl Difference {
     /// A difference that is not between observed lanes.
-    pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
+    pub fn of(trusted: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
         Verdict::Disagree(Box::new(Difference {
-            between: (believed, judged),
+            between: (trusted, judged),
             place: None,
             bits: None,
             what: what.into(),
@@ -191,9 +191,9 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// Whether two messages are equal, except for numbers and for the last output of a driver.
-fn tell_the_same(one: &str, other: &str) -> bool {
-    let told = |text: &str| without_numbers(text.split_once(LAST_SAID).map_or(text, |(told, _)| told));
-    told(one) == told(other)
+fn same_message(one: &str, other: &str) -> bool {
+    let normalized = |text: &str| without_numbers(text.split_once(LAST_SAID).map_or(text, |(message, _)| message));
+    normalized(one) == normalized(other)
 }
 
 /// The cause of a message, for counts: without numbers, and without the instructions that it names,
@@ -382,9 +382,9 @@ impl From<Unexpected> for String {
 mod tests {
     #[test]
     fn causes_name_neither_numbers_nor_instructions() {
-        let told = "a device may let %70 = OpAtomicXor and OpAtomicStore take effect in another order; more than 256 are not tried";
+        let text = "a device may let %70 = OpAtomicXor and OpAtomicStore take effect in another order; more than 256 are not tried";
         let cause = "a device may let an instruction and an instruction take effect in another order; more than # are not tried";
-        assert_eq!(super::cause(told), cause);
+        assert_eq!(super::cause(text), cause);
         assert_eq!(
             super::cause("%104, of a combined sampler, is used by FunctionCall"),
             "%#, of a combined sampler, is used by FunctionCall"

@@ -109,31 +109,32 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
     let inputs = Inputs { frag_coord, buffers: &buffers };
     let fuel = target_fuel(settings.fuel, translated.instructions);
     let mut trace = Trace::record(case.module(), translated.entry, &inputs, fuel, settings).map_err(unknown)?;
-    let at =
+    let offset =
         trace.outputs.written.iter().take_while(|(location, _)| *location != place.location).map(|(_, lanes)| lanes.len()).sum::<usize>();
     let observation = case.explore(&trace.outputs, &inputs, fuel, settings);
-    let settled = *observation.expected.get(at + place.component as usize).ok_or_else(|| unknown("the output is never stored".into()))?;
+    let required =
+        *observation.expected.get(offset + place.component as usize).ok_or_else(|| unknown("the output is never stored".into()))?;
     let lane = trace.outputs.at(place.location).and_then(|lanes| lanes.get(place.component as usize));
     let over_sets = lane.is_none_or(|lane| matches!(lane.judge(settings.profile), Expected::Undecided(_)));
     if over_sets {
-        trace.take_all();
+        trace.decide_all();
     }
     let used: Vec<u32> = case.translated.outputs.iter().map(|t| t.location).collect();
-    let room = (used.len() as u32) < device.max_outputs();
-    let free = (0..MAX_LOCATION).find(|l| !used.contains(l)).filter(|_| room);
+    let has_room = (used.len() as u32) < device.max_outputs();
+    let free_location = (0..MAX_LOCATION).find(|l| !used.contains(l)).filter(|_| has_room);
     let search = Search {
         case,
         settings,
         device,
         place,
         trace: &trace,
-        settled,
+        required,
         over_sets,
         translated: &translated,
         inputs: &inputs,
         fuel,
-        location: free.unwrap_or(place.location),
-        loops: case.module().instructions().iter().any(|i| i.is(Op::LoopMerge)),
+        location: free_location.unwrap_or(place.location),
+        has_loops: case.module().instructions().iter().any(|i| i.is(Op::LoopMerge)),
         answers: FxHashMap::default(),
         dispatches: 0,
     };
@@ -147,7 +148,7 @@ struct Answer {
     wrong: Option<Wrong>,
     /// Whether the differing lane of the program was still wrong in this dispatch. `None` if the
     /// probe replaced that output.
-    still: Option<bool>,
+    lane_still_wrong: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -164,8 +165,8 @@ struct Search<'a> {
     place: Place,
     trace: &'a Trace,
     /// The value that the differing lane must show.
-    settled: Expected,
-    /// Whether a run over sets gives `settled`, and not the definite value alone.
+    required: Expected,
+    /// Whether a run over sets gives `required`, and not the definite value alone.
     over_sets: bool,
     translated: &'a translation::Module,
     inputs: &'a Inputs<'a>,
@@ -174,7 +175,7 @@ struct Search<'a> {
     location: u32,
     /// Whether the module has loops. With a loop, a wrong device may execute an instruction more
     /// often than it should, so the probe counts executions.
-    loops: bool,
+    has_loops: bool,
     /// Answers by index in the trace.
     answers: FxHashMap<usize, Answer>,
     dispatches: u32,
@@ -200,7 +201,7 @@ impl Search<'_> {
         };
         let answer = self.ask(last)?;
         if answer.wrong.is_none() {
-            return Ok(match answer.still {
+            return Ok(match answer.lane_still_wrong {
                 Some(true) => Some(self.blame_store(stored)),
                 _ => None,
             });
@@ -209,20 +210,20 @@ impl Search<'_> {
         loop {
             wrong = self.bisect(wrong)?;
             let mut vanished = false;
-            let mut below = None;
+            let mut wrong_operand = None;
             let mut causes = trace.operands(wrong);
             // Bisection can miss a condition. Once control has taken another way, later values may
             // be right by chance.
             causes.extend(trace.decisions(wrong));
             for operand in causes {
                 let answer = self.ask(operand)?;
-                vanished |= answer.wrong.is_none() && answer.still == Some(false);
+                vanished |= answer.wrong.is_none() && answer.lane_still_wrong == Some(false);
                 if answer.wrong.is_some() {
-                    below = Some(operand);
+                    wrong_operand = Some(operand);
                     break;
                 }
             }
-            match below {
+            match wrong_operand {
                 Some(operand) => wrong = operand,
                 // An operand was right only because it was probed.
                 None if vanished => return Ok(None),
@@ -254,10 +255,10 @@ impl Search<'_> {
         }
         let computed = self.trace.computed[index];
         let columns = u32::from(self.case.module().shape(computed.id).columns);
-        let mut answer = Answer { wrong: None, still: None };
+        let mut answer = Answer { wrong: None, lane_still_wrong: None };
         for column in 0..columns {
             let one = self.ask_column(&computed, column)?;
-            answer.still = one.still;
+            answer.lane_still_wrong = one.lane_still_wrong;
             answer.wrong = one.wrong.map(|w| match columns {
                 1 => w,
                 _ => Wrong { expected: format!("column {column}: {}", w.expected), found: format!("column {column}: {}", w.found), ..w },
@@ -276,11 +277,12 @@ impl Search<'_> {
         }
         let shape = self.case.module().shape(computed.id);
         let rows = usize::from(shape.rows);
-        let (truth, from) = (shape.scalar == Scalar::Bool, rows * column as usize);
-        let traced: Vec<u32> = self.trace.bits(computed)[from..from + rows].iter().map(|&b| if truth { as_float(b) } else { b }).collect();
+        let (is_bool, from) = (shape.scalar == Scalar::Bool, rows * column as usize);
+        let traced: Vec<u32> =
+            self.trace.bits(computed)[from..from + rows].iter().map(|&b| if is_bool { as_float(b) } else { b }).collect();
         let probe = Probe {
             id: computed.id,
-            occurrence: self.loops.then_some(computed.occurrence),
+            occurrence: self.has_loops.then_some(computed.occurrence),
             column,
             shown: pass::Shown::Output(self.location),
             counts_in_floats: true,
@@ -289,18 +291,19 @@ impl Search<'_> {
         let words = pass::adapt(self.case.module(), self.translated.entry, &probe).map_err(|e| e.to_string())?;
         let expected = self.expected(&words, &traced)?;
         if self.over_sets && expected.iter().all(|e| matches!(e, Expected::Undecided(_))) {
-            return Ok(Answer { wrong: None, still: None });
+            return Ok(Answer { wrong: None, lane_still_wrong: None });
         }
 
         let mut dispatch = self.case.dispatch(self.settings.size);
         dispatch.words = Arc::from(words);
-        let own = dispatch.outputs.iter().position(|t| t.location == self.place.location).ok_or("the output is none of the program's")?;
-        let beside = self.location != self.place.location;
-        if beside {
+        let output_index =
+            dispatch.outputs.iter().position(|t| t.location == self.place.location).ok_or("the output is none of the program's")?;
+        let has_own_output = self.location != self.place.location;
+        if has_own_output {
             dispatch.outputs.push(Target { location: self.location, components: 4 });
         }
         let hash = dispatch.words_hash();
-        let shown = if beside { dispatch.outputs.len() - 1 } else { own };
+        let shown = if has_own_output { dispatch.outputs.len() - 1 } else { output_index };
         let (x, y) = self.place.pixel;
         let pixel = y as usize * self.settings.size.0 as usize + x as usize;
         self.dispatches += 1;
@@ -311,22 +314,22 @@ impl Search<'_> {
         };
         let lanes = |image: usize| frame.images.get(image).and_then(|i| i.get(pixel)).ok_or("the frame lacks the pixel");
         let found = lanes(shown)?;
-        let still = match beside {
-            true => self.settled.admits(lanes(own)?[self.place.component as usize]).map(|admitted| !admitted),
+        let lane_still_wrong = match has_own_output {
+            true => self.required.admits(lanes(output_index)?[self.place.component as usize]).map(|admitted| !admitted),
             false => None,
         };
         let differs = expected.iter().zip(found).any(|(e, &f)| e.admits(f) == Some(false));
         let wrong = differs.then(|| {
             let never_computed = found.iter().all(|&f| f == probe.marker);
-            let text = |bits: u32| if truth { truth_text(bits) } else { float_text(bits) };
-            let demanded = expected.iter().map(|&e| match e {
+            let text = |bits: u32| if is_bool { truth_text(bits) } else { float_text(bits) };
+            let required = expected.iter().map(|&e| match e {
                 Expected::Bits(bits) => text(bits),
                 Expected::Zero => text(0),
-                Expected::Within(_) if truth => "true or false".into(),
+                Expected::Within(_) if is_bool => "true or false".into(),
                 other => expected_text(other),
             });
             Wrong {
-                expected: demanded.collect::<Vec<_>>().join(", "),
+                expected: required.collect::<Vec<_>>().join(", "),
                 found: match never_computed {
                     true => "nothing: the device does not compute it".into(),
                     false => found[..rows].iter().map(|&f| text(f)).collect::<Vec<_>>().join(", "),
@@ -334,7 +337,7 @@ impl Search<'_> {
                 never_computed,
             }
         });
-        Ok(Answer { wrong, still })
+        Ok(Answer { wrong, lane_still_wrong })
     }
 
     /// The values that a device must show for the adapted words, by the interpreter. The
@@ -349,10 +352,10 @@ impl Search<'_> {
             return Err(format!("the adapted module ends as {}, the original does not", outcome.name()));
         };
         let lanes = outputs.at(self.location).ok_or("the adapted module does not show the value")?;
-        let same = lanes.iter().map(|l| l.bits).zip(traced).all(|(a, &b)| a == b);
+        let same_bits = lanes.iter().map(|l| l.bits).zip(traced).all(|(a, &b)| a == b);
         let others = self.trace.outputs.written.iter().filter(|(location, _)| *location != self.location);
         let undisturbed = others.into_iter().all(|(location, lanes)| outputs.at(*location) == Some(lanes));
-        if !same || !undisturbed {
+        if !same_bits || !undisturbed {
             return Err("the interpreter makes of the adapted words something else than of the original ones".into());
         }
         let exploration = self.settings.exploration();
@@ -398,7 +401,7 @@ impl Search<'_> {
             step: trace.stores.get(&self.place.location).map_or(0, |s| s.1),
             occurrence: 0,
             dispatches: self.dispatches,
-            expected: expected_text(self.settled),
+            expected: expected_text(self.required),
             found: "another value in the output, though the value stored is right".into(),
         }
     }

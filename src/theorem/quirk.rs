@@ -62,8 +62,8 @@ impl Seen {
     pub(super) fn read(keys: &mut Keys) -> Result<Seen, String> {
         Ok(Seen {
             route: keys.one_of("route", Route::ALL.map(|route| (route.name(), route)))?,
-            day: keys.needed("seen")?,
-            says: keys.needed("says")?,
+            day: keys.required("seen")?,
+            says: keys.required("says")?,
             adapters: keys.alternatives("adapter")?,
             drivers: keys.alternatives("driver")?,
         })
@@ -71,7 +71,8 @@ impl Seen {
 
     /// Whether it was seen on this adapter and driver, by this route.
     pub fn is_of(&self, adapter: &str, driver: &str, route: Route) -> bool {
-        let fits = |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || names(found, name));
+        let fits =
+            |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || has_words(found, name));
         self.route == route && fits(&self.adapters, adapter) && fits(&self.drivers, driver)
     }
 }
@@ -205,10 +206,11 @@ impl Quirk {
 }
 
 /// Whether `part` occurs in `text` as whole words: "Mesa 22.3.6" does not occur in "Mesa 22.3.61".
-pub(super) fn names(text: &str, part: &str) -> bool {
-    let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+pub(super) fn has_words(text: &str, part: &str) -> bool {
+    let continues_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let edges = |at: usize| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
-    !part.is_empty() && text.match_indices(part).map(|(at, _)| edges(at)).any(|(before, after)| !goes_on(before) && !goes_on(after))
+    !part.is_empty()
+        && text.match_indices(part).map(|(at, _)| edges(at)).any(|(before, after)| !continues_word(before) && !continues_word(after))
 }
 
 /// The keys of a quirk that were not read yet.
@@ -245,7 +247,7 @@ impl Keys {
         }
     }
 
-    pub(super) fn needed(&mut self, key: &str) -> Result<String, String> {
+    pub(super) fn required(&mut self, key: &str) -> Result<String, String> {
         self.0.remove(key).filter(|value| !value.is_empty()).ok_or_else(|| format!("a quirk needs \"{key}\""))
     }
 
@@ -254,11 +256,11 @@ impl Keys {
     }
 
     fn alternatives(&mut self, key: &str) -> Result<Vec<String>, String> {
-        Ok(self.needed(key)?.split(" or ").map(|name| name.trim().to_string()).collect())
+        Ok(self.required(key)?.split(" or ").map(|name| name.trim().to_string()).collect())
     }
 
     pub(super) fn one_of<T: Copy, const N: usize>(&mut self, key: &str, values: [(&str, T); N]) -> Result<T, String> {
-        let found = self.needed(key)?;
+        let found = self.required(key)?;
         let value = values.iter().find(|(name, _)| *name == found);
         value
             .map(|(_, value)| *value)
@@ -301,14 +303,14 @@ mod tests {
         ];
         for (from, to, expected) in wrong {
             assert!(GOOD.contains(from), "{from}");
-            let said = read(&GOOD.replace(from, to)).expect_err(expected);
-            assert!(said.contains(expected), "{said:?} lacks {expected:?}");
+            let error = read(&GOOD.replace(from, to)).expect_err(expected);
+            assert!(error.contains(expected), "{error:?} lacks {expected:?}");
         }
     }
 
     #[test]
     fn names_are_whole_words() {
-        assert!(names("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe") && names("Mesa 22.3.6 (LLVM 15.0.6)", "Mesa 22.3.6"));
-        assert!(!names("Mesa 22.3.61", "Mesa 22.3.6") && !names("122.3.6", "22.3.6") && !names("anything", ""));
+        assert!(has_words("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe") && has_words("Mesa 22.3.6 (LLVM 15.0.6)", "Mesa 22.3.6"));
+        assert!(!has_words("Mesa 22.3.61", "Mesa 22.3.6") && !has_words("122.3.6", "22.3.6") && !has_words("anything", ""));
     }
 }

@@ -55,7 +55,7 @@ enum Fault {
 }
 
 /// The results for a program.
-struct Seen {
+struct Results {
     /// The verdict between the semantics.
     semantics: Verdict,
     /// The case, the verdict on the device, and the ways in which it disagrees. `None` if it did
@@ -63,7 +63,7 @@ struct Seen {
     device: Option<(Box<Case>, Verdict, Vec<Difference>)>,
 }
 
-impl Seen {
+impl Results {
     fn verdict(self) -> Verdict {
         match self.device {
             Some((_, verdict, _)) => self.semantics.worse(verdict),
@@ -74,14 +74,14 @@ impl Seen {
 
 /// The verdict on one program, and on the device if there is one, with blame.
 pub fn verdict(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_>>) -> Verdict {
-    let mut seen = see(tree, settings, device.as_mut());
-    if let (Some((case, Verdict::Disagree(difference), _)), Some(device)) = (&mut seen.device, device) {
+    let mut results = judge_program(tree, settings, device.as_mut());
+    if let (Some((case, Verdict::Disagree(difference), _)), Some(device)) = (&mut results.device, device) {
         difference.search(case, settings, device.drawer);
     }
-    seen.verdict()
+    results.verdict()
 }
 
-fn see(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> Seen {
+fn judge_program(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> Results {
     let Judged { verdict, awaited } = judge(tree, settings, &mut Tally::default());
     let device = match (device, awaited) {
         (Some(device), Some((case, awaited))) => {
@@ -92,7 +92,7 @@ fn see(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> 
         }
         _ => None,
     };
-    Seen { semantics: verdict, device }
+    Results { semantics: verdict, device }
 }
 
 /// For each fault of a program, the smallest program found that has it. Empty if the program has no
@@ -117,30 +117,30 @@ pub fn minimal(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_
 /// The faults of a program, each with the part of the program that shows it.
 fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> Vec<(Tree, Fault)> {
     let mut device = device;
-    let seen = see(tree, settings, device.as_deref_mut());
-    if let Verdict::Disagree(difference) = &seen.semantics {
-        let (believed, judged) = difference.between.clone();
-        return vec![(tree.clone(), Fault::Semantics(believed, judged))];
+    let results = judge_program(tree, settings, device.as_deref_mut());
+    if let Verdict::Disagree(difference) = &results.semantics {
+        let (trusted, judged) = difference.between.clone();
+        return vec![(tree.clone(), Fault::Semantics(trusted, judged))];
     }
-    let (Some((_, verdict, differences)), Some(device)) = (seen.device, device) else { return Vec::new() };
+    let (Some((_, verdict, differences)), Some(device)) = (results.device, device) else { return Vec::new() };
     if matches!(verdict, Verdict::Failed(_)) {
         return vec![(tree.clone(), Fault::Failed)];
     }
     let mut faults: Vec<(Tree, Fault)> = Vec::new();
     for (i, difference) in differences.iter().enumerate() {
         let way = difference.way();
-        let by_way = Fault::Device { way: way.clone(), instruction: None };
+        let way_only = Fault::Device { way: way.clone(), instruction: None };
         // The blame may belong to another lane of the program. So the part that computes this lane
         // is tried first.
         let sliced = difference.place.and_then(|place| shrink::slice(tree, place.location, place.component));
         let mut candidates = sliced.into_iter().chain([tree.clone()]).take(if i < MAX_LANES { 2 } else { 0 });
-        let shown = candidates.find_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict)));
+        let shown = candidates.find_map(|tree| shows(&tree, settings, Some(&mut *device), &way_only, true).map(|verdict| (tree, verdict)));
         let fault = match shown {
             Some((tree, Verdict::Disagree(shown))) => {
                 (tree, Fault::Device { way, instruction: shown.blame.map(|blame| blame.instruction) })
             }
             // A fault that was not followed, or not seen again, still counts.
-            _ => (tree.clone(), by_way),
+            _ => (tree.clone(), way_only),
         };
         if !faults.iter().any(|(tree, known)| *known == fault.1 && tree.same(&fault.0)) {
             faults.push(fault);
@@ -161,12 +161,12 @@ fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut Under
     if shown(&mended)? != shown(&minimal.tree)? {
         return None;
     }
-    let without = see(&mended, settings, device.as_deref_mut());
-    let right = matches!(&without.device, Some((_, Verdict::Agree, _)));
-    if without.semantics != Verdict::Agree || !right {
+    let without = judge_program(&mended, settings, device.as_deref_mut());
+    let device_agrees = matches!(&without.device, Some((_, Verdict::Agree, _)));
+    if without.semantics != Verdict::Agree || !device_agrees {
         return None;
     }
-    let (case, _, differences) = see(&alone, settings, device.as_deref_mut()).device?;
+    let (case, _, differences) = judge_program(&alone, settings, device.as_deref_mut()).device?;
     differences.into_iter().take(MAX_LANES).find_map(|mut difference| {
         difference.search(&case, settings, device.as_deref_mut()?.drawer);
         let instruction = difference.blame.as_ref().map(|blame| blame.instruction.clone());
@@ -177,18 +177,18 @@ fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut Under
 
 /// The smallest program found with the fault that `tree` has.
 fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_>>, fault: &Fault) -> Minimal {
-    let mut by_way = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, false).is_some();
+    let mut has_way = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, false).is_some();
     let tries = if *fault == Fault::Failed { FAILED_TRIES } else { TRIES };
-    let small = shrink::minimal(tree, &mut by_way, tries);
+    let small = shrink::minimal(tree, &mut has_way, tries);
     let found = shows(&small, settings, device.as_deref_mut(), fault, true);
     let (tree, verdict) = match found {
         Some(verdict) => (small, verdict),
         None => {
-            let mut by_both = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, true).is_some();
-            let small = shrink::minimal(tree, &mut by_both, tries.min(BLAMED_TRIES));
+            let mut has_fault = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, true).is_some();
+            let small = shrink::minimal(tree, &mut has_fault, tries.min(BLAMED_TRIES));
             let found = shows(&small, settings, device.as_deref_mut(), fault, true);
             // The device may not show the fault again. Then its present result is the verdict.
-            let verdict = found.unwrap_or_else(|| see(&small, settings, device).verdict());
+            let verdict = found.unwrap_or_else(|| judge_program(&small, settings, device).verdict());
             (small, verdict)
         }
     };
@@ -196,25 +196,25 @@ fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_
     Minimal { tree, nodes, verdict }
 }
 
-/// The verdict on a program that has the fault, otherwise `None`. With `blames`, the instruction to
-/// blame is searched for. If the fault names one, they must be equal.
-fn shows(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>, fault: &Fault, blames: bool) -> Option<Verdict> {
+/// The verdict on a program that has the fault, otherwise `None`. With `with_blame`, the instruction
+/// to blame is searched for. If the fault names one, they must be equal.
+fn shows(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>, fault: &Fault, with_blame: bool) -> Option<Verdict> {
     let mut device = device;
     let on_semantics = matches!(fault, Fault::Semantics(..));
-    let seen = see(tree, settings, if on_semantics { None } else { device.as_deref_mut() });
-    match (fault, seen.device) {
-        (Fault::Semantics(believed, judged), _) => match &seen.semantics {
-            Verdict::Disagree(d) if (&d.between.0, &d.between.1) == (believed, judged) => Some(seen.semantics),
+    let results = judge_program(tree, settings, if on_semantics { None } else { device.as_deref_mut() });
+    match (fault, results.device) {
+        (Fault::Semantics(trusted, judged), _) => match &results.semantics {
+            Verdict::Disagree(d) if (&d.between.0, &d.between.1) == (trusted, judged) => Some(results.semantics),
             _ => None,
         },
         (Fault::Failed, Some((_, verdict @ Verdict::Failed(_), _))) => Some(verdict),
         (Fault::Device { way, instruction }, Some((case, _, differences))) => {
             differences.into_iter().filter(|d| d.way() == *way).take(MAX_LANES).find_map(|mut difference| {
-                if blames {
+                if with_blame {
                     difference.search(&case, settings, device.as_deref_mut()?.drawer);
                 }
                 let blamed = difference.blame.as_ref().map(|blame| &blame.instruction);
-                let fits = !blames || instruction.is_none() || blamed == instruction.as_ref();
+                let fits = !with_blame || instruction.is_none() || blamed == instruction.as_ref();
                 fits.then(|| Verdict::Disagree(Box::new(difference)))
             })
         }

@@ -133,16 +133,16 @@ impl Reducer<'_> {
     }
 
     /// Accepts a candidate if it is smaller, valid and interesting.
-    fn takes(&mut self, candidate: dr::Module) -> bool {
+    fn accept(&mut self, candidate: dr::Module) -> bool {
         let size = size(&candidate);
-        if size >= self.size || !self.asks(&candidate) {
+        if size >= self.size || !self.is_interesting(&candidate) {
             return false;
         }
         (self.best, self.size) = (candidate, size);
         true
     }
 
-    fn asks(&mut self, candidate: &dr::Module) -> bool {
+    fn is_interesting(&mut self, candidate: &dr::Module) -> bool {
         if self.is_over() {
             return false;
         }
@@ -162,7 +162,7 @@ impl Reducer<'_> {
             let mut end = count(&self.best);
             while end > 0 {
                 let start = end.saturating_sub(stretch);
-                self.takes(without(&self.best, start..end));
+                self.accept(without(&self.best, start..end));
                 end = start;
             }
             stretch /= 2;
@@ -174,8 +174,8 @@ impl Reducer<'_> {
             let count = |module: &dr::Module| list(&mut module.clone()).len();
             let without = |module: &dr::Module, range: Range<usize>| {
                 let mut module = module.clone();
-                let gone = list(&mut module).drain(range).filter_map(|i| i.result_id).collect();
-                forget(&mut module, &gone);
+                let removed = list(&mut module).drain(range).filter_map(|i| i.result_id).collect();
+                forget(&mut module, &removed);
                 module
             };
             self.stretches(&count, &without);
@@ -184,7 +184,7 @@ impl Reducer<'_> {
 
     /// Removes capabilities that the module does not need.
     fn capabilities(&mut self) {
-        let needed = needed(&self.best);
+        let needed = needed_capabilities(&self.best);
         let declared = |i: &Instruction| match i.operands.first() {
             Some(Operand::Capability(capability)) => Some(*capability),
             _ => None,
@@ -193,7 +193,7 @@ impl Reducer<'_> {
         for capability in unneeded {
             let mut candidate = self.best.clone();
             candidate.capabilities.retain(|i| declared(i) != Some(capability));
-            self.takes(candidate);
+            self.accept(candidate);
         }
     }
 
@@ -203,7 +203,7 @@ impl Reducer<'_> {
             let id = candidate.functions[at].def_id();
             candidate.functions.remove(at);
             forget(&mut candidate, &id.into_iter().collect());
-            self.takes(candidate);
+            self.accept(candidate);
         }
     }
 
@@ -216,21 +216,21 @@ impl Reducer<'_> {
         };
         let without = |module: &dr::Module, range: Range<usize>| {
             let mut module = module.clone();
-            let (mut at, mut gone) = (0, BTreeSet::new());
+            let (mut at, mut removed) = (0, BTreeSet::new());
             for block in module.functions.iter_mut().flat_map(|f| &mut f.blocks) {
                 block.instructions.retain(|i| {
                     if !plain(i) {
                         return true;
                     }
                     at += 1;
-                    let leaves = range.contains(&(at - 1));
-                    if leaves {
-                        gone.extend(i.result_id);
+                    let is_removed = range.contains(&(at - 1));
+                    if is_removed {
+                        removed.extend(i.result_id);
                     }
-                    !leaves
+                    !is_removed
                 });
             }
-            forget(&mut module, &gone);
+            forget(&mut module, &removed);
             module
         };
         self.stretches(&count, &without);
@@ -250,7 +250,7 @@ impl Reducer<'_> {
                     ways.push(None);
                 }
                 for way in ways {
-                    if self.takes(one_way(&self.best, function, block, way)) {
+                    if self.accept(one_way(&self.best, function, block, way)) {
                         break;
                     }
                 }
@@ -264,8 +264,8 @@ impl Reducer<'_> {
         for function in 0..self.best.functions.len() {
             let mut block = 0;
             while block < self.best.functions[function].blocks.len() {
-                let taken = joined(&self.best, function, block).is_some_and(|candidate| self.takes(candidate));
-                block += usize::from(!taken);
+                let accepted = joined(&self.best, function, block).is_some_and(|candidate| self.accept(candidate));
+                block += usize::from(!accepted);
             }
         }
     }
@@ -297,7 +297,7 @@ impl Reducer<'_> {
                 }
                 candidate.functions.iter_mut().flat_map(|f| f.all_inst_iter_mut()).for_each(|i| replace(i, result, other));
                 forget(&mut candidate, &BTreeSet::from([result]));
-                if self.takes(candidate) {
+                if self.accept(candidate) {
                     break;
                 }
             }
@@ -308,14 +308,14 @@ impl Reducer<'_> {
     fn constants(&mut self) {
         for at in 0..self.best.types_global_values.len() {
             let constant = &self.best.types_global_values[at];
-            let held = match (constant.class.opcode, constant.operands.first()) {
+            let value = match (constant.class.opcode, constant.operands.first()) {
                 (Op::Constant, Some(&Operand::LiteralBit32(bits))) => bits,
                 _ => continue,
             };
-            for smaller in [0, 1, held / 2].into_iter().filter(|&smaller| smaller < held) {
+            for smaller in [0, 1, value / 2].into_iter().filter(|&smaller| smaller < value) {
                 let mut candidate = self.best.clone();
                 candidate.types_global_values[at].operands[0] = Operand::LiteralBit32(smaller);
-                if self.asks(&candidate) {
+                if self.is_interesting(&candidate) {
                     self.best = candidate;
                     break;
                 }
@@ -328,7 +328,7 @@ impl Reducer<'_> {
                 continue;
             }
             operands[2..].fill(Operand::LiteralBit32(1));
-            if self.asks(&candidate) {
+            if self.is_interesting(&candidate) {
                 self.best = candidate;
             }
         }
@@ -337,7 +337,7 @@ impl Reducer<'_> {
 
 /// The capabilities that a module may need: Shader, the capabilities that the grammar lists for an
 /// instruction or an operand, of integer and float widths, and of accesses to small types.
-fn needed(module: &dr::Module) -> BTreeSet<Capability> {
+fn needed_capabilities(module: &dr::Module) -> BTreeSet<Capability> {
     let mut needed = BTreeSet::from([
         Capability::Shader,
         Capability::StorageBuffer8BitAccess,
@@ -379,16 +379,16 @@ fn null(module: &mut dr::Module, type_: Word) -> Word {
 }
 
 /// Removes the names, decorations and execution modes of removed ids, and these ids in interfaces.
-fn forget(module: &mut dr::Module, gone: &BTreeSet<Word>) {
-    let is_gone = |i: &Instruction| matches!(i.operands.first(), Some(Operand::IdRef(id)) if gone.contains(id));
+fn forget(module: &mut dr::Module, removed: &BTreeSet<Word>) {
+    let is_of_removed = |i: &Instruction| matches!(i.operands.first(), Some(Operand::IdRef(id)) if removed.contains(id));
     for list in [&mut module.debug_names, &mut module.annotations, &mut module.execution_modes] {
-        list.retain(|i| !is_gone(i));
+        list.retain(|i| !is_of_removed(i));
     }
-    module.entry_points.retain(|i| !matches!(i.operands.get(1), Some(Operand::IdRef(id)) if gone.contains(id)));
+    module.entry_points.retain(|i| !matches!(i.operands.get(1), Some(Operand::IdRef(id)) if removed.contains(id)));
     for entry in &mut module.entry_points {
         // The execution model, the function and the name come first.
         let interface = entry.operands.split_off(3.min(entry.operands.len()));
-        entry.operands.extend(interface.into_iter().filter(|operand| !matches!(operand, Operand::IdRef(id) if gone.contains(id))));
+        entry.operands.extend(interface.into_iter().filter(|operand| !matches!(operand, Operand::IdRef(id) if removed.contains(id))));
     }
 }
 
@@ -443,7 +443,7 @@ fn one_way(module: &dr::Module, function: usize, block: usize, way: Option<Word>
             next.extend(named(block));
         }
     }
-    let gone: BTreeSet<Word> = {
+    let removed: BTreeSet<Word> = {
         let unreached = blocks.iter().filter(|b| b.label_id().is_none_or(|label| !reached.contains(&label)));
         unreached.flat_map(|b| b.instructions.iter().filter_map(|i| i.result_id).chain(b.label_id())).collect()
     };
@@ -456,16 +456,16 @@ fn one_way(module: &dr::Module, function: usize, block: usize, way: Option<Word>
         })
         .collect();
     for block in blocks.iter_mut() {
-        let own = block.label_id().unwrap_or(0);
+        let label = block.label_id().unwrap_or(0);
         for phi in block.instructions.iter_mut().filter(|i| i.class.opcode == Op::Phi) {
             let pairs = phi
                 .operands
                 .chunks(2)
-                .filter(|pair| pair.get(1).and_then(Operand::id_ref_any).is_some_and(|parent| edges.contains(&(parent, own))));
+                .filter(|pair| pair.get(1).and_then(Operand::id_ref_any).is_some_and(|parent| edges.contains(&(parent, label))));
             phi.operands = pairs.flatten().cloned().collect();
         }
     }
-    forget(&mut module, &gone);
+    forget(&mut module, &removed);
     module
 }
 
@@ -477,7 +477,7 @@ fn joined(module: &dr::Module, function: usize, block: usize) -> Option<dr::Modu
     if end.class.opcode != Op::Branch || first.instructions.iter().any(|i| is_merge(i.class.opcode)) {
         return None;
     }
-    let (own, label) = (first.label_id()?, targets(end).first().copied()?);
+    let (first_label, label) = (first.label_id()?, targets(end).first().copied()?);
     let second = blocks.iter().position(|b| b.label_id() == Some(label))?;
     if second == block || blocks.iter().flat_map(named).filter(|&id| id == label).count() != 1 {
         return None;
@@ -485,16 +485,16 @@ fn joined(module: &dr::Module, function: usize, block: usize) -> Option<dr::Modu
     let mut module = module.clone();
     let blocks = &mut module.functions[function].blocks;
     let tail = blocks[second].instructions.clone();
-    let mut same: Vec<(Word, Word)> = Vec::new();
+    let mut replacements: Vec<(Word, Word)> = Vec::new();
     blocks[block].instructions.pop();
     for i in tail {
         match (i.class.opcode, i.result_id, i.operands.first().and_then(Operand::id_ref_any)) {
-            (Op::Phi, Some(result), Some(value)) => same.push((result, value)),
+            (Op::Phi, Some(result), Some(value)) => replacements.push((result, value)),
             _ => blocks[block].instructions.push(i),
         }
     }
     blocks.remove(second);
-    for (from, to) in same.into_iter().chain([(label, own)]) {
+    for (from, to) in replacements.into_iter().chain([(label, first_label)]) {
         module.functions[function].all_inst_iter_mut().for_each(|i| replace(i, from, to));
         forget(&mut module, &BTreeSet::from([from]));
     }

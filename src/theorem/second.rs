@@ -72,7 +72,7 @@ impl RequiredValue {
     /// Whether the bits satisfy the requirement.
     pub fn admits(self, bits: u32) -> bool {
         match self {
-            RequiredValue::Bits(wanted) => bits == wanted,
+            RequiredValue::Bits(expected) => bits == expected,
             RequiredValue::Within(value, _) if value.is_nan() => f32::from_bits(bits).is_nan(),
             RequiredValue::Within(value, ulps) => {
                 // The key orders floats as integers. Both zeros are 0.
@@ -135,15 +135,15 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     for i in 0..n {
         let pivot = (i..n).max_by(|&a, &b| rows[a][i].abs().total_cmp(&rows[b][i].abs()))?;
         rows.swap(i, pivot);
-        let by = rows[i][i];
-        if by == 0.0 {
+        let pivot_value = rows[i][i];
+        if pivot_value == 0.0 {
             return None;
         }
-        rows[i].iter_mut().for_each(|x| *x /= by);
+        rows[i].iter_mut().for_each(|x| *x /= pivot_value);
         let pivot_row = rows[i].clone();
         for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != i) {
-            let by = row[i];
-            row.iter_mut().zip(&pivot_row).for_each(|(x, p)| *x -= by * p);
+            let factor = row[i];
+            row.iter_mut().zip(&pivot_row).for_each(|(x, p)| *x -= factor * p);
         }
     }
     Some((0..n).map(|c| (0..n).map(|r| rows[r][n + c]).collect()).collect())
@@ -161,7 +161,7 @@ pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec
     let two = |f: &dyn Fn(f64, f64) -> RequiredValue| xs[0].iter().zip(&xs[1]).map(|(&x, &y)| f(x, y)).collect::<Vec<_>>();
     let three = |f: &dyn Fn(f64, f64, f64) -> RequiredValue| (0..xs[0].len()).map(|i| f(xs[0][i], xs[1][i], xs[2][i])).collect::<Vec<_>>();
     let logic = |f: &dyn Fn(bool, bool) -> bool| bs[0].iter().zip(&bs[1]).map(|(&x, &y)| truth(f(x, y))).collect::<Vec<_>>();
-    let kept = |i: usize| operands[i].lanes.iter().map(|l| RequiredValue::Bits(l.bits)).collect::<Vec<_>>();
+    let operand_bits = |i: usize| operands[i].lanes.iter().map(|l| RequiredValue::Bits(l.bits)).collect::<Vec<_>>();
     let booleans = matches!(types.first(), Some(V(_, B)));
     let libm = near(1);
     Some(match name {
@@ -257,12 +257,14 @@ pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec
         "not" => bs[0].iter().map(|&x| truth(!x)).collect(),
         "any-of" => vec![truth(bs[0].contains(&true))],
         "all-of" => vec![truth(!bs[0].contains(&false))],
-        "select" => (0..bs[0].len()).map(|i| kept(if bs[0][i] { 1 } else { 2 })[i]).collect(),
-        "vec2" | "vec3" | "vec4" | "bvec2" | "bvec3" | "bvec4" | "mat2" | "mat3" | "mat4" => (0..operands.len()).flat_map(kept).collect(),
-        "x" => vec![kept(0)[0]],
-        "y" => vec![kept(0)[1]],
-        "z" => vec![kept(0)[2]],
-        "w" => vec![kept(0)[3]],
+        "select" => (0..bs[0].len()).map(|i| operand_bits(if bs[0][i] { 1 } else { 2 })[i]).collect(),
+        "vec2" | "vec3" | "vec4" | "bvec2" | "bvec3" | "bvec4" | "mat2" | "mat3" | "mat4" => {
+            (0..operands.len()).flat_map(operand_bits).collect()
+        }
+        "x" => vec![operand_bits(0)[0]],
+        "y" => vec![operand_bits(0)[1]],
+        "z" => vec![operand_bits(0)[2]],
+        "w" => vec![operand_bits(0)[3]],
         "column" => columns(1).get(xs[0][0] as usize)?.iter().map(|&x| exactly(x)).collect(),
         _ => return None,
     })
@@ -354,10 +356,10 @@ fn row(builtin: Builtin, types: &[Ground], ty: Ground, sample: usize) -> Option<
     let matrices = types.iter().any(|t| matches!(t, Mat(_)));
     let pool: &[f32] = if matrices || SEVERAL.contains(&name) { &EXACT } else { &ANY };
     // One sample in four has equal operands, and one in four has neighbouring ones.
-    let apart = [0, 1, 5, 7][sample % 4];
+    let spacing = [0, 1, 5, 7][sample % 4];
     let operand = |(k, &ty): (usize, &Ground)| {
         let lanes = (0..ty.components()).map(|j| {
-            let at = sample / 4 + apart * k + 3 * j + (j * j * sample) % 5;
+            let at = sample / 4 + spacing * k + 3 * j + (j * j * sample) % 5;
             match ty {
                 V(_, B) => Lane::truth((sample >> (k * 2 + j)) & 1 == 1),
                 _ => Lane::exact(pool[at % pool.len()]),

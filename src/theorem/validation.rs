@@ -97,7 +97,7 @@ impl Found {
             }
             Some(typed) => recheck(typed).err().map(|r| format!("the derivations do not check: {r}")),
         };
-        match what.or_else(|| unread(&text)) {
+        match what.or_else(|| reprint_difference(&text)) {
             None => self.accepted += 1,
             Some(what) => self.fail(seed, text, what),
         }
@@ -118,7 +118,7 @@ impl Found {
 }
 
 /// The difference if the text, printed and read back, does not give the same tree.
-fn unread(text: &str) -> Option<String> {
+fn reprint_difference(text: &str) -> Option<String> {
     let (tree, _) = parse(text);
     let printed = print(&tree);
     let (again, errors) = parse(&printed);

@@ -461,8 +461,8 @@ impl Case {
             ));
         }
         let words = words_from_text("words", &line.words)?;
-        let (said, found) = (from_hex(&line.words_hash), words_hash(&words));
-        if said != Some(found) {
+        let (stated_hash, found) = (from_hex(&line.words_hash), words_hash(&words));
+        if stated_hash != Some(found) {
             return Err(InvalidInput::new(
                 InputFault::Text,
                 format!("the words have the hash {}; `words_hash` says \"{}\"", hex(found), short(&line.words_hash)),

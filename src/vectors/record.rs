@@ -164,7 +164,7 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
 /// depend on the threads.
 pub(super) fn fill<C: Recordable + Send>(
     count: u64,
-    most: u64,
+    batch_limit: u64,
     threads: usize,
     try_one: impl Fn(u64) -> Tried<C> + Sync,
     to: &mut dyn Write,
@@ -175,7 +175,7 @@ pub(super) fn fill<C: Recordable + Send>(
         if recorded.tried >= 1000 && recorded.tried / TRIES > recorded.cases {
             return Err(RecordError::TooFew(recorded));
         }
-        let (first, batch) = (recorded.tried, (count - recorded.cases).clamp(1, most));
+        let (first, batch) = (recorded.tried, (count - recorded.cases).clamp(1, batch_limit));
         for (program, tried) in (first..).zip(try_all(threads, first, batch, &try_one)) {
             if recorded.cases == count {
                 break;
@@ -203,7 +203,7 @@ pub(super) fn fill<C: Recordable + Send>(
 pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let all: Mutex<Vec<(u64, T)>> = Mutex::new(Vec::new());
-    let work = || {
+    let try_next = || {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= count {
@@ -215,9 +215,9 @@ pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: 
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            scope.spawn(try_next);
         }
-        work();
+        try_next();
     });
     let mut all = all.into_inner().unwrap_or_else(|e| e.into_inner());
     all.sort_by_key(|(i, _)| *i);
@@ -226,14 +226,14 @@ pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: 
 
 fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried<Case> {
     let source = campaign.program(number).print();
-    let not_ours = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), source.clone());
+    let failed = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), source.clone());
     let program = match Program::read(&source) {
         Ok(program) => program,
-        Err(e) => return not_ours(format!("a generated program does not read back: {}", e.message)),
+        Err(e) => return failed(format!("a generated program does not read back: {}", e.message)),
     };
     let case = match case::Case::new(program, &campaign.settings) {
         Ok(case) => case,
-        Err(NoCase::IllTyped(e)) => return not_ours(format!("a program that is well typed by construction is refused: {}", e.message())),
+        Err(NoCase::IllTyped(e)) => return failed(format!("a program that is well typed by construction is refused: {}", e.message())),
         Err(NoCase::Decided(verdict)) => return left_out(verdict, source),
     };
     let ran = case.run(&campaign.settings);
@@ -256,7 +256,7 @@ fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried<Case> {
     rules.dedup();
     let version = env!("CARGO_PKG_VERSION");
     let engines = ["lambda_v/relation", "lambda_v/machine", "spirv/relation", "spirv/machine"];
-    let made = Case {
+    let recorded_case = Case {
         index: 0,
         dispatch: case.dispatch(plan.size),
         expected: expected.collect(),
@@ -268,7 +268,7 @@ fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried<Case> {
         },
         source,
     };
-    Tried::Fit(Box::new((made, lanes)))
+    Tried::Fit(Box::new((recorded_case, lanes)))
 }
 
 fn left_out(verdict: Verdict, source: String) -> Tried<Case> {

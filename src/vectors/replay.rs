@@ -94,7 +94,7 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R>, subject: Subject<'_>, each: &m
         Subject::Ours { engine, fuel, arithmetic } => {
             while let Some(next) = reader.next_case() {
                 each(next.and_then(|(line, case)| {
-                    let (verdict, lanes) = on_ours(&case, engine, fuel, arithmetic).map_err(|what| LineError { line, what })?;
+                    let (verdict, lanes) = run_on_engine(&case, engine, fuel, arithmetic).map_err(|what| LineError { line, what })?;
                     Ok(Replayed { line, index: case.index, verdict, lanes })
                 }));
             }
@@ -103,7 +103,7 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R>, subject: Subject<'_>, each: &m
     }
 }
 
-fn on_ours(case: &Case, engine: OwnEngine, fuel: u64, arithmetic: Arithmetic) -> Result<(Verdict, Lanes), String> {
+fn run_on_engine(case: &Case, engine: OwnEngine, fuel: u64, arithmetic: Arithmetic) -> Result<(Verdict, Lanes), String> {
     let source = match engine {
         OwnEngine::Machine | OwnEngine::Reference => Source::read_lambda_v("source", &case.source).map_err(|e| e.text)?,
         OwnEngine::Spirv | OwnEngine::SpirvReference => Source::Spirv(Box::new(loaded(case)?)),
@@ -111,11 +111,11 @@ fn on_ours(case: &Case, engine: OwnEngine, fuel: u64, arithmetic: Arithmetic) ->
     let grid = Grid { fuel, threads: 1, arithmetic, ..Grid::new((case.dispatch.width, case.dispatch.height)) };
     let picture = run::interpret(&source, engine.interpreter(), &grid, &|_| {}).map_err(|e| e.to_string())?;
     // An exceeded limit is not wrong. Any other ending is wrong, and is reported first.
-    let of_room = |e: &&Ending| matches!(e.outcome, Outcome::OutOfFuel | Outcome::Limit(_));
-    let ending = picture.endings.iter().find(|e| !of_room(e)).or(picture.endings.first());
+    let exceeds_limit = |e: &&Ending| matches!(e.outcome, Outcome::OutOfFuel | Outcome::Limit(_));
+    let ending = picture.endings.iter().find(|e| !exceeds_limit(e)).or(picture.endings.first());
     if let Some(ending) = ending {
         let what = format!("the vectors have a value at pixel {:?}, and this engine has none: {}", ending.pixel, ending.text());
-        let verdict = match of_room(&ending) {
+        let verdict = match exceeds_limit(&ending) {
             true => Verdict::Limit(what),
             false => Difference::of(Engine::Vectors, engine.engine(), what),
         };
@@ -146,24 +146,24 @@ fn loaded(case: &Case) -> Result<Loaded, String> {
 /// Compares the shown with the expected values, lane by lane.
 fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, Lanes) {
     let mut lanes = Lanes::default();
-    let mut doubt: Option<Why> = None;
-    let mut first: Option<Difference> = None;
-    let mut wrong = 0u64;
+    let mut first_doubt: Option<Why> = None;
+    let mut first_difference: Option<Difference> = None;
+    let mut wrong_lanes = 0u64;
     for ((target, expected), image) in case.dispatch.outputs.iter().zip(&case.expected).zip(images) {
         for (i, (expected, shown)) in expected.iter().zip(image).enumerate() {
             for component in 0..target.components as usize {
                 let (expected, shown) = (expected[component], shown[component]);
                 if let Expected::Undecided(why) = expected {
                     lanes.undecided += 1;
-                    doubt.get_or_insert(why);
+                    first_doubt.get_or_insert(why);
                     continue;
                 }
                 lanes.checked += 1;
                 if expected.admits(shown) == Some(true) {
                     continue;
                 }
-                wrong += 1;
-                first.get_or_insert_with(|| {
+                wrong_lanes += 1;
+                first_difference.get_or_insert_with(|| {
                     let pixel = (i as u32 % case.dispatch.width, i as u32 / case.dispatch.width);
                     let place = Some(Place { pixel, location: target.location, component: component as u32 });
                     let what = format!("expected {}, saw {}", expected_text(expected), float_text(shown));
@@ -179,10 +179,10 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
             }
         }
     }
-    let verdict = match (first, doubt) {
+    let verdict = match (first_difference, first_doubt) {
         (Some(mut difference), _) => {
-            if wrong > 1 {
-                difference.what += &format!(" (and {} more lanes differ)", wrong - 1);
+            if wrong_lanes > 1 {
+                difference.what += &format!(" (and {} more lanes differ)", wrong_lanes - 1);
             }
             Verdict::Disagree(Box::new(difference))
         }
@@ -208,46 +208,46 @@ fn unfit(header: &Header, route: Route) -> Option<String> {
 fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
     let engine = Engine::Device(format!("{} ({})", device.adapter().name, device.route()));
     let (route, unfit) = (device.route(), unfit(reader.header(), device.route()));
-    let waiting: RefCell<HashMap<u64, (u64, Case)>> = RefCell::default();
+    let submitted_cases: RefCell<HashMap<u64, (u64, Case)>> = RefCell::default();
     // Two places report results, never at the same time: the iterator over programs, for results
     // that need no device, and the loop over the device's results.
     let each = RefCell::new(each);
-    let tell = |result| each.borrow_mut()(result);
+    let report = |result| each.borrow_mut()(result);
     let mut submitted = 0;
     let programs = std::iter::from_fn(|| {
         loop {
             let (line, case) = match reader.next_case()? {
                 Ok(next) => next,
                 Err(e) => {
-                    tell(Err(e));
+                    report(Err(e));
                     continue;
                 }
             };
             // A driver gets no module that the loader rejects, since a driver may crash on it.
             if let Err(what) = loaded(&case) {
-                tell(Err(LineError { line, what }));
+                report(Err(LineError { line, what }));
                 continue;
             }
             if let Some(why) = &unfit {
                 let verdict = Verdict::Unchecked(why.clone());
-                tell(Ok(Replayed { line, index: case.index, verdict, lanes: Lanes::default() }));
+                report(Ok(Replayed { line, index: case.index, verdict, lanes: Lanes::default() }));
                 continue;
             }
             let dispatch = case.dispatch.clone();
-            waiting.borrow_mut().insert(submitted, (line, case));
+            submitted_cases.borrow_mut().insert(submitted, (line, case));
             submitted += 1;
             return Some(dispatch);
         }
     });
     for finished in device.run_all(programs) {
-        let Some((line, case)) = waiting.borrow_mut().remove(&finished.id) else { continue };
-        let (verdict, lanes) = judged(&case, finished.outcome, &engine, route);
-        tell(Ok(Replayed { line, index: case.index, verdict, lanes }));
+        let Some((line, case)) = submitted_cases.borrow_mut().remove(&finished.id) else { continue };
+        let (verdict, lanes) = judge_outcome(&case, finished.outcome, &engine, route);
+        report(Ok(Replayed { line, index: case.index, verdict, lanes }));
     }
 }
 
 /// The verdict on a case from the outcome of a device, and the number of compared lanes.
-fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) -> (Verdict, Lanes) {
+fn judge_outcome(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) -> (Verdict, Lanes) {
     let verdict = match outcome {
         DeviceOutcome::Drawn(frame) if frame.words_hash == case.dispatch.words_hash() => {
             return compare(case, &frame.images, engine.clone());
@@ -292,7 +292,7 @@ mod tests {
     fn shown(first: [f32; 6]) -> (Verdict, Lanes) {
         let case = case();
         let images = vec![first.iter().map(|x| [x.to_bits(), 5, 6, 7]).collect()];
-        judged(&case, DeviceOutcome::Drawn(Frame { words_hash: case.dispatch.words_hash(), images }), &device(), Route::Passthrough)
+        judge_outcome(&case, DeviceOutcome::Drawn(Frame { words_hash: case.dispatch.words_hash(), images }), &device(), Route::Passthrough)
     }
 
     #[test]
@@ -311,16 +311,18 @@ mod tests {
 
     #[test]
     fn an_outcome_that_shows_nothing_has_its_verdict() {
-        let made = |outcome, route| judged(&case(), outcome, &device(), route).0;
+        let verdict_of = |outcome, route| judge_outcome(&case(), outcome, &device(), route).0;
         let other = Frame { words_hash: 0, images: Vec::new() };
-        let verdict = made(DeviceOutcome::Drawn(other), Route::Passthrough);
+        let verdict = verdict_of(DeviceOutcome::Drawn(other), Route::Passthrough);
         assert!(matches!(verdict, Verdict::Unchecked(why) if why.contains("not those of the case")));
         for (route, blamed) in [(Route::Naga, "naga or the driver refuses"), (Route::Passthrough, "the driver refuses")] {
-            let Verdict::Disagree(difference) = made(DeviceOutcome::Refused("no".into()), route) else { panic!("a refusal is wrong") };
+            let Verdict::Disagree(difference) = verdict_of(DeviceOutcome::Refused("no".into()), route) else {
+                panic!("a refusal is wrong")
+            };
             assert!(difference.what.starts_with(blamed), "{}", difference.what);
         }
-        assert_eq!(made(DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked("no room".into()));
-        assert!(matches!(made(DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
+        assert_eq!(verdict_of(DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked("no room".into()));
+        assert!(matches!(verdict_of(DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
     }
 
     #[test]
@@ -334,9 +336,9 @@ mod tests {
             cases: 1,
             command: String::new(),
         };
-        let nothing = Profile::VulkanDefault.controls();
-        let contraction = Profile::Declared(Controls { no_contraction: true, ..nothing });
-        let special = Profile::Declared(Controls { keeps_special: true, ..nothing });
+        let no_controls = Profile::VulkanDefault.controls();
+        let contraction = Profile::Declared(Controls { no_contraction: true, ..no_controls });
+        let special = Profile::Declared(Controls { keeps_special: true, ..no_controls });
         for profile in [Profile::Strict, contraction, special] {
             assert!(unfit(&header(profile), Route::Naga).is_some(), "{profile}");
             assert_eq!(unfit(&header(profile), Route::Passthrough), None);

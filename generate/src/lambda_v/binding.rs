@@ -2,8 +2,8 @@
 
 use super::catalog::literal_size;
 use super::draft::{Id, Name};
-use super::expr::{Generator, Made};
-use super::function::DEAREST_BODY;
+use super::expr::{Generator, RangedExpr};
+use super::function::MAX_BODY_COST;
 use super::range::Range;
 use super::scope::{Combinator, Kind, Ty};
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 /// The use of a name.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum For {
+pub(super) enum Purpose {
     Value(Ground),
     Function,
     Accumulator,
@@ -23,19 +23,19 @@ pub(super) enum For {
 /// The head of a let: its list of bindings, and the number of bindings outside of its scope.
 pub(super) struct LetHead {
     list: Id,
-    outside: usize,
+    outer_len: usize,
 }
 
 impl LetHead {
     /// The number of bindings outside of the scope.
-    pub(super) fn outside(&self) -> usize {
-        self.outside
+    pub(super) fn outer_len(&self) -> usize {
+        self.outer_len
     }
 }
 
 impl Generator {
-    /// A name that is not among `taken`.
-    pub(super) fn fresh(&mut self, purpose: For, taken: &[Name]) -> Name {
+    /// A name that is not among `used_names`.
+    pub(super) fn fresh(&mut self, purpose: Purpose, used_names: &[Name]) -> Name {
         for _ in 0..8 {
             let i = self.random.below(64);
             let shadow = self.random.percent(self.mix.shadowing);
@@ -44,29 +44,29 @@ impl Generator {
                     let at = self.random.below(self.scope.len() as u32) as usize;
                     self.scope.bindings[at].name
                 }
-                For::Value(_) if shadow => Name::predefined(self.random.below(256)),
-                For::Value(_) => Name::of_value(i),
-                For::Function => Name::of_function(i),
-                For::Accumulator => Name::of_accumulator(i),
-                For::Counter => Name::of_counter(i),
-                For::Rec => Name::of_rec(i),
+                Purpose::Value(_) if shadow => Name::predefined(self.random.below(256)),
+                Purpose::Value(_) => Name::of_value(i),
+                Purpose::Function => Name::of_function(i),
+                Purpose::Accumulator => Name::of_accumulator(i),
+                Purpose::Counter => Name::of_counter(i),
+                Purpose::Rec => Name::of_rec(i),
             };
-            if !taken.contains(&name) && (shadow || !self.scope.binds(name)) && self.may_bind(name, purpose) {
+            if !used_names.contains(&name) && (shadow || !self.scope.binds(name)) && self.may_bind(name, purpose) {
                 return name;
             }
         }
         // Every name for this use is taken. Hide one, but none of this list.
-        (0..64).map(Name::of_value).find(|name| !taken.contains(name)).unwrap_or(Name::of_function(0))
+        (0..64).map(Name::of_value).find(|name| !used_names.contains(name)).unwrap_or(Name::of_function(0))
     }
 
     /// Whether the name may be bound for this use. The name of a constructor is bound only to
     /// values of its own type, so that every type always has an expression.
-    fn may_bind(&self, name: Name, purpose: For) -> bool {
+    fn may_bind(&self, name: Name, purpose: Purpose) -> bool {
         if !name.is_predefined() {
             return true;
         }
         let constructed = self.known().constructors.iter().position(|b| b.is_some_and(|b| Name::builtin(b) == name));
-        constructed.is_none_or(|slot| matches!(purpose, For::Value(ty) if ty == Ground::ALL[slot]))
+        constructed.is_none_or(|slot| matches!(purpose, Purpose::Value(ty) if ty == Ground::ALL[slot]))
     }
 
     /// A type for a binding or parameter. Now and then it is `hint`, the type of the
@@ -95,11 +95,11 @@ impl Generator {
     }
 
     /// `(let ((id e) …) e)`
-    pub(super) fn let_expr(&mut self, ty: Ground, size: u32) -> Made {
+    pub(super) fn let_expr(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let share = (size - 5) * self.random.between(25, 65) / 100;
         let head = self.open_let(ty, share, &[]);
         let body = self.expr(ty, (size - 4).saturating_sub(share).max(2));
-        Made { id: self.close_let(head, body.id), range: body.range }
+        RangedExpr { id: self.close_let(head, body.id), range: body.range }
     }
 
     /// Generates the bindings of a let with about `size` nodes, and begins their scope. `let` must
@@ -126,30 +126,30 @@ impl Generator {
 
     fn begin_scope(&mut self, pairs: &[Id], names: &[Name], kinds: &[Kind]) -> LetHead {
         let list = self.draft.list(pairs);
-        let outside = self.scope.len();
+        let outer_len = self.scope.len();
         for (&name, &kind) in names.iter().zip(kinds) {
             self.scope.push(name, kind);
         }
-        LetHead { list, outside }
+        LetHead { list, outer_len }
     }
 
     /// A let with names for the pixel: `(let ((p (frag-coord))) …)`, or names for its x and y.
     /// The flag says whether it binds x and y.
     pub(super) fn open_coordinate(&mut self) -> (LetHead, bool) {
         let (x, y) = (self.known().components[0], self.known().components[1]);
-        let apart = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);
-        let ty = if apart { Ground::NUM } else { Ground::Vec(4, Elem::F) };
-        let kind = Kind::Value(ty, Range::FRAG_COORD, if apart { 2 } else { 1 });
-        let before = self.work;
-        let (pairs, names): (SmallVec<[Id; 2]>, SmallVec<[Name; 2]>) = if apart {
+        let by_component = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);
+        let ty = if by_component { Ground::NUM } else { Ground::Vec(4, Elem::F) };
+        let kind = Kind::Value(ty, Range::FRAG_COORD, if by_component { 2 } else { 1 });
+        let work_before = self.work;
+        let (pairs, names): (SmallVec<[Id; 2]>, SmallVec<[Name; 2]>) = if by_component {
             // The names may hide builtins that the bound expressions use.
-            let hide = self.mix.shadowing > 0;
-            let mut taken: SmallVec<[Name; 2]> = SmallVec::new();
+            let hides = self.mix.shadowing > 0;
+            let mut used_names: SmallVec<[Name; 2]> = SmallVec::new();
             [x, y]
                 .into_iter()
                 .map(|component| {
-                    let name = if hide { Name::builtin(component) } else { self.fresh(For::Value(ty), &taken) };
-                    taken.push(name);
+                    let name = if hides { Name::builtin(component) } else { self.fresh(Purpose::Value(ty), &used_names) };
+                    used_names.push(name);
                     let whole = self.frag_coord();
                     let value = self.call(component, &[whole.id]);
                     let id = self.draft.name(name);
@@ -157,14 +157,14 @@ impl Generator {
                 })
                 .unzip()
         } else {
-            let name = self.fresh(For::Value(ty), &[]);
+            let name = self.fresh(Purpose::Value(ty), &[]);
             let value = self.frag_coord();
             let id = self.draft.name(name);
             (SmallVec::from_slice(&[self.draft.list(&[id, value.id])]), SmallVec::from_slice(&[name]))
         };
-        self.work = before;
+        self.work = work_before;
         let kinds: SmallVec<[Kind; 2]> = names.iter().map(|_| kind).collect();
-        (self.begin_scope(&pairs, &names, &kinds), apart)
+        (self.begin_scope(&pairs, &names, &kinds), by_component)
     }
 
     /// A let with one name for `rec` of the loop.
@@ -177,13 +177,13 @@ impl Generator {
     /// Ends the scope and builds the let.
     pub(super) fn close_let(&mut self, head: LetHead, body: Id) -> Id {
         self.work += 1;
-        self.scope.truncate(head.outside);
+        self.scope.truncate(head.outer_len);
         self.draft.call(Name::LET, &[head.list, body])
     }
 
     /// A binding of a let or define: the expression, its kind, and its name.
-    pub(super) fn binding(&mut self, hint: Ground, size: u32, taken: &[Name]) -> (Id, Kind, Name) {
-        let before = self.work;
+    pub(super) fn binding(&mut self, hint: Ground, size: u32, used_names: &[Name]) -> (Id, Kind, Name) {
+        let work_before = self.work;
         let weights = [
             60,
             14,
@@ -197,48 +197,48 @@ impl Generator {
         let has_func = self.scope.means_itself(Name::FUNC);
         let (value, kind, name) = match self.random.weighted(&weights) {
             1 if self.scope.has(self.known().frag_coord) => {
-                let made = self.frag_coord();
+                let expr = self.frag_coord();
                 let ty = Ground::Vec(4, Elem::F);
-                (made.id, Kind::Value(ty, made.range, 1), self.fresh(For::Value(ty), taken))
+                (expr.id, Kind::Value(ty, expr.range, 1), self.fresh(Purpose::Value(ty), used_names))
             }
             2 if has_func => {
                 let signature = self.draw_signature(Ty::Value(hint), size, true);
                 let (id, cost) = self.function(signature, size);
-                let kind = if cost.body <= DEAREST_BODY { Kind::Function(signature, cost) } else { Kind::Unused };
-                (id, kind, self.fresh(For::Function, taken))
+                let kind = if cost.body <= MAX_BODY_COST { Kind::Function(signature, cost) } else { Kind::Unused };
+                (id, kind, self.fresh(Purpose::Function, used_names))
             }
             3 => {
                 let builtin = Builtin(self.random.below(self.catalog.builtins) as u8);
                 if !self.scope.has(builtin) {
-                    return self.plain_binding(hint, size, taken);
+                    return self.plain_binding(hint, size, used_names);
                 }
-                let name = self.fresh(For::Function, taken);
+                let name = self.fresh(Purpose::Function, used_names);
                 (self.draft.name(Name::builtin(builtin)), Kind::Builtin(builtin), name)
             }
-            4 if self.scope.means_itself(Name::IF) => (self.draft.name(Name::IF), Kind::If, self.fresh(For::Function, taken)),
+            4 if self.scope.means_itself(Name::IF) => (self.draft.name(Name::IF), Kind::If, self.fresh(Purpose::Function, used_names)),
             5 if has_func => {
                 let combinator = self.random.pick(&Combinator::ALL);
-                (self.combinator(combinator), Kind::Combinator(combinator), self.fresh(For::Function, taken))
+                (self.combinator(combinator), Kind::Combinator(combinator), self.fresh(Purpose::Function, used_names))
             }
-            6 => (self.ill_typed(size), Kind::Unused, self.fresh(For::Value(Ground::NUM), taken)),
+            6 => (self.ill_typed(size), Kind::Unused, self.fresh(Purpose::Value(Ground::NUM), used_names)),
             7 => {
                 let ty = self.some_type(hint, size);
-                (self.unseen(|g| g.expr(ty, size)).id, Kind::Unused, self.fresh(For::Value(Ground::NUM), taken))
+                (self.unobserved(|g| g.expr(ty, size)).id, Kind::Unused, self.fresh(Purpose::Value(Ground::NUM), used_names))
             }
-            _ => return self.plain_binding(hint, size, taken),
+            _ => return self.plain_binding(hint, size, used_names),
         };
         // Evaluation is by name: a binding costs at each use.
-        self.work = before;
+        self.work = work_before;
         (value, kind, name)
     }
 
-    fn plain_binding(&mut self, hint: Ground, size: u32, taken: &[Name]) -> (Id, Kind, Name) {
-        let before = self.work;
+    fn plain_binding(&mut self, hint: Ground, size: u32, used_names: &[Name]) -> (Id, Kind, Name) {
+        let work_before = self.work;
         let ty = self.some_type(hint, size);
-        let made = self.expr(ty, size);
-        let weight = self.work - before;
-        self.work = before;
-        (made.id, Kind::Value(ty, made.range, weight), self.fresh(For::Value(ty), taken))
+        let expr = self.expr(ty, size);
+        let weight = self.work - work_before;
+        self.work = work_before;
+        (expr.id, Kind::Value(ty, expr.range, weight), self.fresh(Purpose::Value(ty), used_names))
     }
 
     /// An expression without a type, for places where no rule asks for the type.
@@ -251,8 +251,8 @@ impl Generator {
                 self.draft.list(&[one, two])
             }
             2 if self.scope.has(names.plus) => {
-                let (one, yes) = (self.draft.num(1.0), self.draft.bool(true));
-                self.call(names.plus, &[one, yes])
+                let (one, truth) = (self.draft.num(1.0), self.draft.bool(true));
+                self.call(names.plus, &[one, truth])
             }
             3 if self.scope.means_itself(Name::IF) => {
                 let (one, e) = (self.draft.num(1.0), self.expr(Ground::NUM, size / 2).id);

@@ -197,8 +197,8 @@ impl Sketch {
                 return self.push(Expr::Num([0.5, 0.5, 0.0, 1.0][place]));
             }
             // Operations on whole vectors. The other operations are component by component.
-            let whole = ["", "cross", "normalize", "reflect", "frag-coord", "column", "rec"].contains(&head);
-            if whole || all.iter().skip(1).all(|item| !vectors.contains(item)) {
+            let keeps_whole = ["", "cross", "normalize", "reflect", "frag-coord", "column", "rec"].contains(&head);
+            if keeps_whole || all.iter().skip(1).all(|item| !vectors.contains(item)) {
                 // A copy, since the result may replace the node `id`.
                 let copy = self.push(self.tree.expr(id).clone());
                 let projected = self.call(component, [copy]);
@@ -208,8 +208,8 @@ impl Sketch {
                 true => self.project(item, component, vectors, varying),
                 false => item,
             };
-            let new: Vec<ExprId> = all.iter().enumerate().map(part).collect();
-            self.push(Expr::List(new))
+            let new_items: Vec<ExprId> = all.iter().enumerate().map(part).collect();
+            self.push(Expr::List(new_items))
         })
     }
 
@@ -241,20 +241,21 @@ impl Sketch {
         for i in 0..self.tree.nodes.len() {
             let Some(head) = head(&self.tree, ExprId(i as u32)) else { continue };
             let kind = head.strip_suffix(char::from(b'0' + from)).filter(|kind| ["vec", "bvec", "mat"].contains(kind));
-            let new = match kind {
+            let new_expr = match kind {
                 Some(kind) => {
                     let kind = kind.to_string();
-                    let kept: Vec<ExprId> = items(&self.tree, ExprId(i as u32)).iter().skip(1).take(usize::from(to)).copied().collect();
-                    match (to, kept.as_slice()) {
+                    let components: Vec<ExprId> =
+                        items(&self.tree, ExprId(i as u32)).iter().skip(1).take(usize::from(to)).copied().collect();
+                    match (to, components.as_slice()) {
                         (1, &[only]) => self.tree.expr(only).clone(),
                         (1, _) => continue,
-                        _ => self.call(&format!("{kind}{to}"), kept),
+                        _ => self.call(&format!("{kind}{to}"), components),
                     }
                 }
                 None if head == "frag-coord" && from == 4 => self.constant(Ground::Vec(to, Elem::F), false),
                 None => continue,
             };
-            self.tree.nodes[i] = new;
+            self.tree.nodes[i] = new_expr;
         }
     }
 
@@ -300,8 +301,8 @@ impl Sketch {
                 self.push(Expr::List(vec![all[0], all[1], new_body]))
             }
             Form::Call(all) => {
-                let new: Vec<ExprId> = all.iter().map(|&item| self.substitute(item, binders)).collect();
-                if new.as_slice() == all.as_slice() { id } else { self.push(Expr::List(new)) }
+                let new_items: Vec<ExprId> = all.iter().map(|&item| self.substitute(item, binders)).collect();
+                if new_items.as_slice() == all.as_slice() { id } else { self.push(Expr::List(new_items)) }
             }
         })
     }
@@ -314,11 +315,11 @@ impl Sketch {
             return id;
         }
         deep(|| {
-            let mut new: Vec<ExprId> = all.iter().map(|&item| self.drop_argument(item, function, count, i)).collect();
+            let mut new_items: Vec<ExprId> = all.iter().map(|&item| self.drop_argument(item, function, count, i)).collect();
             if name(&self.tree, all[0]) == Some(function) && all.len() == count + 1 {
-                new.remove(i + 1);
+                new_items.remove(i + 1);
             }
-            if new == all { id } else { self.push(Expr::List(new)) }
+            if new_items == all { id } else { self.push(Expr::List(new_items)) }
         })
     }
 

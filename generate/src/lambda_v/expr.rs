@@ -1,9 +1,9 @@
 //! Generated expressions of a value type.
 
-use super::binding::For;
+use super::binding::Purpose;
 use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
 use super::draft::{Draft, Id, Name};
-use super::leaf::DEAREST;
+use super::leaf::MAX_WEIGHT;
 use super::mix::{Mix, Numbers};
 use super::near_miss::Breach;
 use super::range::{self, Range};
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 /// A generated expression, with the estimated range of its values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(super) struct RangedExpr {
     pub(super) id: Id,
     pub(super) range: Range,
 }
@@ -32,7 +32,7 @@ pub(super) struct Generator {
     /// The estimated cost of the current expression, by name.
     pub(super) work: u64,
     /// The number of enclosing expressions whose value cannot be observed.
-    pub(super) unseen: u32,
+    pub(super) unobserved: u32,
     /// The number of enclosing loops.
     pub(super) nesting: u32,
     /// The number of loops so far.
@@ -57,7 +57,7 @@ impl Generator {
                 break instance;
             }
         };
-        let takes = |wanted: fn(&Ground) -> bool| focus.params.iter().any(wanted) || wanted(&focus.result);
+        let takes = |predicate: fn(&Ground) -> bool| focus.params.iter().any(predicate) || predicate(&focus.result);
         if takes(|ty| matches!(ty, Ground::Mat(_))) {
             (mix.matrices, mix.size) = (mix.matrices.max(80), mix.size.max(40));
         }
@@ -72,7 +72,7 @@ impl Generator {
             signatures: Vec::new(),
             catalog,
             work: 0,
-            unseen: 0,
+            unobserved: 0,
             nesting: 0,
             loops: 0,
             focus,
@@ -88,23 +88,23 @@ impl Generator {
 
     /// Whether expressions without a fixed result may stand here.
     pub(super) fn is_rough(&self) -> bool {
-        self.mix.rough || self.unseen > 0
+        self.mix.rough || self.unobserved > 0
     }
 
     /// Generates something that typing may not reach.
     pub(super) fn unreached<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
         let reached = std::mem::replace(&mut self.reached, false);
-        let made = make(self);
+        let result = make(self);
         self.reached = reached;
-        made
+        result
     }
 
     /// Generates something whose value cannot be observed.
-    pub(super) fn unseen<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
-        self.unseen += 1;
-        let made = make(self);
-        self.unseen -= 1;
-        made
+    pub(super) fn unobserved<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
+        self.unobserved += 1;
+        let result = make(self);
+        self.unobserved -= 1;
+        result
     }
 
     /// `(builtin items…)`
@@ -114,12 +114,12 @@ impl Generator {
     }
 
     /// An expression of the type, with about `size` nodes.
-    pub(super) fn expr(&mut self, ty: Ground, size: u32) -> Made {
+    pub(super) fn expr(&mut self, ty: Ground, size: u32) -> RangedExpr {
         if self.breach.is_some()
             && self.reached
-            && let Some(made) = self.breached(ty, size)
+            && let Some(expr) = self.breach_here(ty, size)
         {
-            return made;
+            return expr;
         }
         // If the program is too large already, the rest becomes as small as possible.
         let size = if self.draft.len() as u32 > self.mix.size + self.mix.size / 3 + 12 { 1 } else { size };
@@ -140,7 +140,7 @@ impl Generator {
             2 => self.let_expr(ty, size),
             3 => self.application(ty, size),
             4 => self.rec_func(ty, size),
-            5 => self.absorbed(ty, size),
+            5 => self.with_absorbed_operand(ty, size),
             _ => self.builtin(ty, size),
         }
     }
@@ -151,37 +151,37 @@ impl Generator {
     }
 
     /// An expression whose range fits, unless results need not be fixed here.
-    pub(super) fn expr_within(&mut self, ty: Ground, size: u32, range: Range) -> Made {
-        let made = self.expr(ty, size);
-        self.within(ty, made, range)
+    pub(super) fn expr_within(&mut self, ty: Ground, size: u32, range: Range) -> RangedExpr {
+        let expr = self.expr(ty, size);
+        self.within(ty, expr, range)
     }
 
     /// The expression, changed so that its range fits, unless results need not be fixed here.
-    pub(super) fn within(&mut self, ty: Ground, made: Made, range: Range) -> Made {
-        if self.is_rough() || made.range.fits(range) || !matches!(ty, Ground::Vec(_, Elem::F)) {
-            return made;
+    pub(super) fn within(&mut self, ty: Ground, expr: RangedExpr, range: Range) -> RangedExpr {
+        if self.is_rough() || expr.range.fits(range) || !matches!(ty, Ground::Vec(_, Elem::F)) {
+            return expr;
         }
         let known = self.known();
         let wraps = [
-            (known.fract, Range { mag: 0, frac: made.range.frac }),
-            (known.floor, Range { mag: made.range.mag, frac: 0 }),
+            (known.fract, Range { mag: 0, frac: expr.range.frac }),
+            (known.floor, Range { mag: expr.range.mag, frac: 0 }),
             (known.sign, Range::UNIT),
         ];
         for (builtin, wrapped) in wraps {
             if wrapped.fits(range) && self.scope.has(builtin) {
-                return Made { id: self.call(builtin, &[made.id]), range: wrapped };
+                return RangedExpr { id: self.call(builtin, &[expr.id]), range: wrapped };
             }
         }
-        made
+        expr
     }
 
     /// An application of a builtin.
-    fn builtin(&mut self, ty: Ground, size: u32) -> Made {
+    fn builtin(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let catalog = self.catalog;
         if self.random.percent(60)
-            && let Some(made) = self.on_unused(ty, size)
+            && let Some(expr) = self.expr_with_unused(ty, size)
         {
-            return made;
+            return expr;
         }
         let focus = self.focus;
         let focused = focus.result == ty && (!focus.rough || self.is_rough());
@@ -190,11 +190,11 @@ impl Generator {
         }
         for _ in 0..6 {
             let rough = self.is_rough() && self.random.percent(40);
-            let among = if rough { &catalog.rough[slot(ty)] } else { &catalog.fixed[slot(ty)] };
-            if among.is_empty() {
+            let instances = if rough { &catalog.rough[slot(ty)] } else { &catalog.fixed[slot(ty)] };
+            if instances.is_empty() {
                 continue;
             }
-            let instance = &catalog.all[self.random.pick(among) as usize];
+            let instance = &catalog.all[self.random.pick(instances) as usize];
             if self.accepts(instance, ty, size) {
                 return self.apply_instance(instance, size, None);
             }
@@ -203,33 +203,36 @@ impl Generator {
     }
 
     /// An expression with a variable that was not used yet, whatever the variable's type.
-    fn on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
-        let wanted = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= DEAREST);
-        let at = self.scope.bindings.iter().rposition(wanted)?;
-        let Kind::Value(given, ..) = self.scope.bindings[at].kind else { return None };
+    fn expr_with_unused(&mut self, ty: Ground, size: u32) -> Option<RangedExpr> {
+        let is_unused_value = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= MAX_WEIGHT);
+        let at = self.scope.bindings.iter().rposition(is_unused_value)?;
+        let Kind::Value(required_ty, ..) = self.scope.bindings[at].kind else { return None };
         let variable = self.use_value(at);
-        self.made_with(ty, variable, given, size)
+        self.expr_containing(ty, variable, required_ty, size)
     }
 
     /// An expression of the type that contains the given expression, by one builtin, a conditional,
     /// or in two steps.
-    fn made_with(&mut self, ty: Ground, given: Made, given_ty: Ground, size: u32) -> Option<Made> {
-        if given_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
+    fn expr_containing(&mut self, ty: Ground, required: RangedExpr, required_ty: Ground, size: u32) -> Option<RangedExpr> {
+        if required_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
             let sizes = self.split(size - 3, &[ty, ty]);
-            let yes = self.expr(ty, sizes[0]);
-            let no = self.expr(ty, sizes[1]);
-            return Some(Made { id: self.if_list(given.id, yes.id, no.id), range: yes.range.join(no.range) });
+            let then_branch = self.expr(ty, sizes[0]);
+            let else_branch = self.expr(ty, sizes[1]);
+            return Some(RangedExpr {
+                id: self.if_list(required.id, then_branch.id, else_branch.id),
+                range: then_branch.range.join(else_branch.range),
+            });
         }
-        let among = &self.catalog.taking[slot(ty)][slot(given_ty)];
-        for _ in 0..if among.is_empty() { 0 } else { 3 } {
-            let instance = &self.catalog.all[self.random.pick(among) as usize];
+        let instances = &self.catalog.taking[slot(ty)][slot(required_ty)];
+        for _ in 0..if instances.is_empty() { 0 } else { 3 } {
+            let instance = &self.catalog.all[self.random.pick(instances) as usize];
             if self.fits_here(instance, size) {
-                let place = instance.params.iter().rposition(|&p| p == given_ty)?;
-                return Some(self.apply_instance(instance, size, Some((place, given))));
+                let position = instance.params.iter().rposition(|&p| p == required_ty)?;
+                return Some(self.apply_instance(instance, size, Some((position, required))));
             }
         }
-        let middle = match given_ty {
-            _ if given_ty == ty => return Some(given),
+        let middle = match required_ty {
+            _ if required_ty == ty => return Some(required),
             Ground::Mat(n) => Ground::Vec(n, Elem::F),
             Ground::Vec(2.., Elem::B) => Ground::BOOL,
             Ground::Vec(2.., Elem::F) => Ground::NUM,
@@ -238,29 +241,29 @@ impl Generator {
         if middle == ty {
             return None;
         }
-        let part = self.made_with(middle, given, given_ty, size / 3)?;
-        self.made_with(ty, part, middle, size * 2 / 3)
+        let part = self.expr_containing(middle, required, required_ty, size / 3)?;
+        self.expr_containing(ty, part, middle, size * 2 / 3)
     }
 
     /// `(let ((id e)) …)`, where e has the instance that this program prefers and the body
     /// uses id.
-    pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
+    pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let focus = self.focus;
         if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
             return self.expr(ty, size);
         }
-        let before = self.work;
-        let shown = self.unreached(|g| g.apply_instance(focus, size / 2, None));
-        let weight = std::mem::replace(&mut self.work, before) - before;
-        let name = self.fresh(For::Value(focus.result), &[]);
-        let value = Kind::Value(focus.result, shown.range, weight);
-        let head = self.open_alias(shown.id, name, value);
+        let work_before = self.work;
+        let featured = self.unreached(|g| g.apply_instance(focus, size / 2, None));
+        let weight = std::mem::replace(&mut self.work, work_before) - work_before;
+        let name = self.fresh(Purpose::Value(focus.result), &[]);
+        let value = Kind::Value(focus.result, featured.range, weight);
+        let head = self.open_alias(featured.id, name, value);
         let rest = (size / 2).max(8);
-        let body = match self.on_unused(ty, rest) {
-            Some(made) => made,
+        let body = match self.expr_with_unused(ty, rest) {
+            Some(expr) => expr,
             None => self.expr(ty, rest),
         };
-        Made { id: self.close_let(head, body.id), range: body.range }
+        RangedExpr { id: self.close_let(head, body.id), range: body.range }
     }
 
     /// Whether the instance can be named here, and `size` has room for its operands.
@@ -275,7 +278,7 @@ impl Generator {
         if !self.fits_here(instance, size) {
             return false;
         }
-        let spends = |wanted: fn(&Ground) -> bool| !wanted(&ty) && instance.params.iter().any(wanted);
+        let spends = |predicate: fn(&Ground) -> bool| !predicate(&ty) && instance.params.iter().any(predicate);
         let matrices = spends(|p| matches!(p, Ground::Mat(_)));
         let vectors = spends(|p| matches!(p, Ground::Vec(2.., _)));
         if matrices && !self.random.percent(self.mix.matrices) || vectors && !self.random.percent(self.mix.vectors) {
@@ -287,19 +290,21 @@ impl Generator {
     }
 
     /// The instance applied to generated expressions. One operand may be given, with its position.
-    fn apply_instance(&mut self, instance: &Instance, size: u32, given: Option<(usize, Made)>) -> Made {
-        if given.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
+    fn apply_instance(&mut self, instance: &Instance, size: u32, fixed_operand: Option<(usize, RangedExpr)>) -> RangedExpr {
+        if fixed_operand.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
             return self.clamp(instance, size);
         }
         let sizes = self.split(size.saturating_sub(2), &instance.params);
-        let mut operands: SmallVec<[Made; 4]> = SmallVec::new();
+        let mut operands: SmallVec<[RangedExpr; 4]> = SmallVec::new();
         for (i, (&param, &size)) in instance.params.iter().zip(&sizes).enumerate() {
             let operand = match instance.index && i == 0 {
-                _ if given.is_some_and(|(place, _)| place == i) => given.map_or_else(|| self.literal(param), |(_, made)| made),
+                _ if fixed_operand.is_some_and(|(position, _)| position == i) => {
+                    fixed_operand.map_or_else(|| self.literal(param), |(_, expr)| expr)
+                }
                 true => {
                     let n = instance.params[1].columns() as u32;
                     let x = self.random.below(n) as f32;
-                    Made { id: self.draft.num(x), range: Range::of(x) }
+                    RangedExpr { id: self.draft.num(x), range: Range::of(x) }
                 }
                 false => self.expr(param, size),
             };
@@ -309,9 +314,9 @@ impl Generator {
     }
 
     /// The instance applied to operands. Operands may be changed so that the result stays exact.
-    pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[Made; 4]>) -> Made {
+    pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[RangedExpr; 4]>) -> RangedExpr {
         let mut builtin = instance.builtin;
-        let ranges = |operands: &[Made]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
+        let ranges = |operands: &[RangedExpr]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
         self.tame(instance, &mut operands);
         let mut range = range::result(instance.emit, &ranges(&operands));
         if !self.is_rough() {
@@ -339,7 +344,7 @@ impl Generator {
             }
         }
         let ids: SmallVec<[Id; 4]> = operands.iter().map(|o| o.id).collect();
-        Made { id: self.builtin_call(builtin, &ids), range }
+        RangedExpr { id: self.builtin_call(builtin, &ids), range }
     }
 
     /// `(builtin items…)`. Now and then another name for the builtin is used, or another
@@ -360,25 +365,25 @@ impl Generator {
     }
 
     /// Adds 1/4 to x, if x may be a tie.
-    fn untied(&mut self, ty: Ground, made: Made) -> Made {
+    fn untied(&mut self, ty: Ground, expr: RangedExpr) -> RangedExpr {
         let known = self.known();
-        if made.range.frac == 0 || ty != Ground::NUM || !self.scope.has(known.plus) || !self.scope.has(known.floor) {
-            return self.within(ty, made, Range { mag: 20, frac: 0 });
+        if expr.range.frac == 0 || ty != Ground::NUM || !self.scope.has(known.plus) || !self.scope.has(known.floor) {
+            return self.within(ty, expr, Range { mag: 20, frac: 0 });
         }
-        let halves = if made.range.frac == 1 { made } else { self.within(ty, made, Range { mag: 20, frac: 0 }) };
+        let halves = if expr.range.frac == 1 { expr } else { self.within(ty, expr, Range { mag: 20, frac: 0 }) };
         let quarter = self.draft.num(0.25);
-        Made { id: self.call(known.plus, &[halves.id, quarter]), range: Range { mag: halves.range.mag + 1, frac: 2 } }
+        RangedExpr { id: self.call(known.plus, &[halves.id, quarter]), range: Range { mag: halves.range.mag + 1, frac: 2 } }
     }
 
     /// `(clamp e low high)` with low ≤ high. Otherwise its result is undefined.
-    fn clamp(&mut self, instance: &Instance, size: u32) -> Made {
+    fn clamp(&mut self, instance: &Instance, size: u32) -> RangedExpr {
         let ty = instance.result;
         let bound = literal_size(ty);
         let e = self.expr(ty, size.saturating_sub(2 + 2 * bound));
         let (low, high) = self.random.pick(&[(0.0, 1.0), (-1.0, 1.0), (0.5, 2.0), (-4.0, 4.0), (1.0, 1.0)]);
         match (self.constant_of(ty, low), self.constant_of(ty, high)) {
             (Some(low_id), Some(high_id)) => {
-                let operands = [e, Made { id: low_id, range: Range::of(low) }, Made { id: high_id, range: Range::of(high) }];
+                let operands = [e, RangedExpr { id: low_id, range: Range::of(low) }, RangedExpr { id: high_id, range: Range::of(high) }];
                 self.apply_to(instance, SmallVec::from_slice(&operands))
             }
             _ => e,
@@ -390,8 +395,8 @@ impl Generator {
     pub(super) fn split(&mut self, size: u32, types: &[Ground]) -> SmallVec<[u32; 4]> {
         // No minimum exceeds an equal share, or expressions of large types would grow on the
         // way down.
-        let most = size / (types.len() as u32).max(1);
-        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty).min(most)).collect();
+        let limit = size / (types.len() as u32).max(1);
+        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty).min(limit)).collect();
         let spare = size.saturating_sub(parts.iter().sum());
         self.spread(spare, &mut parts);
         parts
@@ -407,7 +412,7 @@ impl Generator {
     }
 
     /// A condition. Usually it is a comparison.
-    pub(super) fn condition(&mut self, size: u32) -> Made {
+    pub(super) fn condition(&mut self, size: u32) -> RangedExpr {
         let known = self.known();
         let compare = [known.less_than, known.less_equal, known.greater_than, known.greater_equal, known.eq, known.neq];
         let builtin = self.random.pick(&compare);
@@ -415,28 +420,28 @@ impl Generator {
             let sizes = self.split(size - 2, &[Ground::NUM, Ground::NUM]);
             let x = self.expr(Ground::NUM, sizes[0]);
             let y = self.expr(Ground::NUM, sizes[1]);
-            return Made { id: self.builtin_call(builtin, &[x.id, y.id]), range: Range::UNIT };
+            return RangedExpr { id: self.builtin_call(builtin, &[x.id, y.id]), range: Range::UNIT };
         }
         self.expr(Ground::BOOL, size)
     }
 
     /// `(if e1 e2 e3)`. `if` must be visible.
-    fn conditional(&mut self, ty: Ground, size: u32) -> Made {
+    fn conditional(&mut self, ty: Ground, size: u32) -> RangedExpr {
         if self.random.percent(self.mix.unused)
-            && let Some(made) = self.one_way(ty, size)
+            && let Some(expr) = self.one_way(ty, size)
         {
-            return made;
+            return expr;
         }
         let sizes = self.split(size - 2, &[Ground::BOOL, ty, ty]);
         let condition = self.condition(sizes[0].max(sizes[1].min(6)));
-        let yes = self.expr(ty, sizes[1]);
-        let no = self.expr(ty, sizes[2]);
-        let id = self.if_list(condition.id, yes.id, no.id);
-        Made { id, range: yes.range.join(no.range) }
+        let then_branch = self.expr(ty, sizes[1]);
+        let else_branch = self.expr(ty, sizes[2]);
+        let id = self.if_list(condition.id, then_branch.id, else_branch.id);
+        RangedExpr { id, range: then_branch.range.join(else_branch.range) }
     }
 
     /// `(if e1 e2 e3)`, now and then with another name for `if`.
-    pub(super) fn if_list(&mut self, condition: Id, yes: Id, no: Id) -> Id {
+    pub(super) fn if_list(&mut self, condition: Id, then_branch: Id, else_branch: Id) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::If));
         let head = match aliases.first() {
@@ -447,21 +452,21 @@ impl Generator {
             }
             _ => Name::IF,
         };
-        self.draft.call(head, &[condition, yes, no])
+        self.draft.call(head, &[condition, then_branch, else_branch])
     }
 
     /// A conditional with one branch that is never taken. That branch may be any expression.
-    pub(super) fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
+    pub(super) fn one_way(&mut self, ty: Ground, size: u32) -> Option<RangedExpr> {
         let known = self.known();
-        let (taken, condition) = match self.random.below(3) {
+        let (holds, condition) = match self.random.below(3) {
             0 => (self.random.percent(50), None),
             _ => (self.random.percent(50), Some(self.pixel()?)),
         };
         let condition = match condition {
-            None => self.draft.bool(taken),
+            None => self.draft.bool(holds),
             Some(pixel) => {
                 // A pixel's coordinates are positive.
-                let builtin = if taken { known.greater_than } else { known.less_than };
+                let builtin = if holds { known.greater_than } else { known.less_than };
                 if !self.scope.has(builtin) {
                     return None;
                 }
@@ -470,18 +475,18 @@ impl Generator {
             }
         };
         let sizes = self.split(size.saturating_sub(6), &[ty, ty]);
-        let seen = self.expr(ty, sizes[0]);
-        let before = self.work;
-        let shown = self.focus.rough && !self.is_rough();
-        let unseen = self.unseen(|g| if shown { g.showcase(ty, sizes[1].max(12)) } else { g.expr(ty, sizes[1]) });
-        self.work = before;
-        let (yes, no) = if taken { (seen, unseen) } else { (unseen, seen) };
-        Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
+        let observed = self.expr(ty, sizes[0]);
+        let work_before = self.work;
+        let shows_focus = self.focus.rough && !self.is_rough();
+        let unobserved = self.unobserved(|g| if shows_focus { g.showcase(ty, sizes[1].max(12)) } else { g.expr(ty, sizes[1]) });
+        self.work = work_before;
+        let (then_branch, else_branch) = if holds { (observed, unobserved) } else { (unobserved, observed) };
+        Some(RangedExpr { id: self.if_list(condition, then_branch.id, else_branch.id), range: observed.range })
     }
 
     /// An expression with an operand that is evaluated but cannot be observed: (and false e), (or
     /// true e), (select true a e).
-    fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
+    fn with_absorbed_operand(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let known = self.known();
         let (builtin, operand) = match ty {
             Ground::BOOL => (if self.random.percent(50) { known.and } else { known.or }, ty),
@@ -491,18 +496,18 @@ impl Generator {
         if !self.scope.has(builtin) {
             return self.leaf(ty, size);
         }
-        let unseen = self.unseen(|g| g.expr(operand, size / 2));
+        let unobserved = self.unobserved(|g| g.expr(operand, size / 2));
         let (items, range): (SmallVec<[Id; 3]>, Range) = if builtin == known.select {
             let first = self.random.percent(50);
             let condition = self.draft.bool(first);
-            let seen = self.expr(ty, (size / 2).saturating_sub(3));
-            let (x, y) = if first { (seen, unseen) } else { (unseen, seen) };
-            (SmallVec::from_slice(&[condition, x.id, y.id]), seen.range)
+            let observed = self.expr(ty, (size / 2).saturating_sub(3));
+            let (x, y) = if first { (observed, unobserved) } else { (unobserved, observed) };
+            (SmallVec::from_slice(&[condition, x.id, y.id]), observed.range)
         } else {
             let absorbing = self.draft.bool(builtin == known.or);
-            let items = if self.random.percent(50) { [absorbing, unseen.id] } else { [unseen.id, absorbing] };
+            let items = if self.random.percent(50) { [absorbing, unobserved.id] } else { [unobserved.id, absorbing] };
             (SmallVec::from_slice(&items), Range::UNIT)
         };
-        Made { id: self.call(builtin, &items), range }
+        RangedExpr { id: self.call(builtin, &items), range }
     }
 }

@@ -1,9 +1,9 @@
 //! Functions in every place that λV allows. They are applied where they stand, named, passed,
 //! returned, and chosen by a condition.
 
-use super::binding::For;
+use super::binding::Purpose;
 use super::draft::{Id, Name};
-use super::expr::{Generator, Made};
+use super::expr::{Generator, RangedExpr};
 use super::range::{self, Range};
 use super::scope::{Combinator, Cost, Kind, Signature, Ty};
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -11,13 +11,13 @@ use smallstep_semantics::lambda_v::types::Ground;
 use smallvec::SmallVec;
 
 /// The largest cost of a named function's body.
-pub(super) const DEAREST_BODY: u64 = 120;
+pub(super) const MAX_BODY_COST: u64 = 120;
 
 impl Generator {
     /// The number of a signature. A new signature is added.
     pub(super) fn signature(&mut self, params: &[Ty], result: Ty) -> u16 {
-        let found = self.signatures.iter().position(|s| s.result == result && s.params.as_slice() == params);
-        found.unwrap_or_else(|| {
+        let existing = self.signatures.iter().position(|s| s.result == result && s.params.as_slice() == params);
+        existing.unwrap_or_else(|| {
             self.signatures.push(Signature { params: SmallVec::from_slice(params), result });
             self.signatures.len() - 1
         }) as u16
@@ -56,10 +56,10 @@ impl Generator {
     fn builtin_with(&mut self, signature: &Signature) -> Option<Builtin> {
         let Ty::Value(result) = signature.result else { return None };
         let rough = self.is_rough() && self.random.percent(40);
-        let among = if rough { &self.catalog.rough } else { &self.catalog.fixed };
-        let among = &among[super::catalog::slot(result)];
-        for _ in 0..if among.is_empty() { 0 } else { 12 } {
-            let instance = &self.catalog.all[self.random.pick(among) as usize];
+        let instances = if rough { &self.catalog.rough } else { &self.catalog.fixed };
+        let instances = &instances[super::catalog::slot(result)];
+        for _ in 0..if instances.is_empty() { 0 } else { 12 } {
+            let instance = &self.catalog.all[self.random.pick(instances) as usize];
             let same = instance.params.len() == signature.params.len()
                 && instance.params.iter().zip(&signature.params).all(|(&p, &q)| Ty::Value(p) == q);
             if !same || instance.index || !self.scope.has(instance.builtin) {
@@ -75,34 +75,34 @@ impl Generator {
 
     /// An expression for a function of this signature, and its cost. `func` must be visible.
     pub(super) fn function(&mut self, signature: u16, size: u32) -> (Id, Cost) {
-        let one = Cost { body: 1, uses: [1; 4] };
-        let described = self.signatures[signature as usize].clone();
+        let unit_cost = Cost { body: 1, uses: [1; 4] };
+        let signature_types = self.signatures[signature as usize].clone();
         match self.random.below(16) {
             0..4 => {
-                let found = self.scope.visible(|kind| matches!(kind, Kind::Function(s, _) if *s == signature));
-                if !found.is_empty() {
-                    let binding = &mut self.scope.bindings[self.random.pick(&found) as usize];
+                let candidates = self.scope.visible(|kind| matches!(kind, Kind::Function(s, _) if *s == signature));
+                if !candidates.is_empty() {
+                    let binding = &mut self.scope.bindings[self.random.pick(&candidates) as usize];
                     binding.uses += 1;
                     let Kind::Function(_, cost) = binding.kind else { unreachable!("only functions were looked for") };
                     return (self.draft.name(binding.name), cost);
                 }
             }
             4..8 => {
-                let result = described.result;
-                let is_if = described.params.as_slice() == [Ty::Value(Ground::BOOL), result, result];
+                let result = signature_types.result;
+                let is_if = signature_types.params.as_slice() == [Ty::Value(Ground::BOOL), result, result];
                 if is_if && self.scope.means_itself(Name::IF) && self.random.percent(70) {
-                    return (self.draft.name(Name::IF), one);
+                    return (self.draft.name(Name::IF), unit_cost);
                 }
-                if let Some(builtin) = self.builtin_with(&described) {
-                    return (self.draft.name(Name::builtin(builtin)), one);
+                if let Some(builtin) = self.builtin_with(&signature_types) {
+                    return (self.draft.name(Name::builtin(builtin)), unit_cost);
                 }
             }
             8 if size >= 14 && self.scope.means_itself(Name::IF) => {
                 let condition = self.unreached(|g| g.condition(size / 5));
-                let (yes, a) = self.function(signature, size * 2 / 5);
-                let (no, b) = self.function(signature, size * 2 / 5);
+                let (then_branch, a) = self.function(signature, size * 2 / 5);
+                let (else_branch, b) = self.function(signature, size * 2 / 5);
                 let uses = std::array::from_fn(|i| a.uses[i].max(b.uses[i]));
-                return (self.if_list(condition.id, yes, no), Cost { body: a.body + b.body, uses });
+                return (self.if_list(condition.id, then_branch, else_branch), Cost { body: a.body + b.body, uses });
             }
             9 if size >= 12 && self.scope.means_itself(Name::LET) => {
                 let head = self.open_let(Ground::NUM, size / 3, &[Name::FUNC]);
@@ -117,18 +117,18 @@ impl Generator {
                 let argument = self.unreached(|g| g.expr_within(ty, size / 4, Range::PARAMETER));
                 return (self.draft.apply(head, &[argument.id]), Cost { body: cost.body, uses: [2; 4] });
             }
-            11 if size >= 14 && described.params.len() == 2 => {
+            11 if size >= 14 && signature_types.params.len() == 2 => {
                 // (flip f), where f takes the two arguments in the opposite order.
-                let flipped = self.signature(&[described.params[1], described.params[0]], described.result);
+                let flipped = self.signature(&[signature_types.params[1], signature_types.params[0]], signature_types.result);
                 if let Some(head) = self.combinator_head(Combinator::Flip) {
                     let (f, cost) = self.function(flipped, size - 8);
                     let uses = [cost.uses[1], cost.uses[0], 0, 0];
                     return (self.draft.apply(head, &[f]), Cost { uses, ..cost });
                 }
             }
-            12 if size >= 14 && described.params.len() == 1 => {
+            12 if size >= 14 && signature_types.params.len() == 1 => {
                 let middle = Ty::Value(self.some_type(Ground::NUM, size / 4));
-                let (first, second) = (self.signature(&described.params, middle), self.signature(&[middle], described.result));
+                let (first, second) = (self.signature(&signature_types.params, middle), self.signature(&[middle], signature_types.result));
                 if let Some(head) = self.combinator_head(Combinator::Compose) {
                     let (f, a) = self.function(second, size / 2);
                     let (g, b) = self.function(first, size / 3);
@@ -143,13 +143,13 @@ impl Generator {
 
     /// `(func (id …) e)`
     pub(super) fn lambda(&mut self, signature: u16, size: u32) -> (Id, Cost) {
-        let described = self.signatures[signature as usize].clone();
-        let params: SmallVec<[(Ty, Range); 4]> = described.params.iter().map(|&ty| (ty, Range::PARAMETER)).collect();
+        let signature_types = self.signatures[signature as usize].clone();
+        let params: SmallVec<[(Ty, Range); 4]> = signature_types.params.iter().map(|&ty| (ty, Range::PARAMETER)).collect();
         // A function that returns a function needs `func` in its body.
-        let keep: &[Name] = if matches!(described.result, Ty::Function(_)) { &[Name::FUNC] } else { &[] };
-        self.lambda_over(&params, keep, size, |g, size| match described.result {
+        let keep: &[Name] = if matches!(signature_types.result, Ty::Function(_)) { &[Name::FUNC] } else { &[] };
+        self.lambda_over(&params, keep, size, |g, size| match signature_types.result {
             Ty::Value(ty) => g.unreached(|g| g.expr_within(ty, size, Range::RESULT)),
-            Ty::Function(inner) => Made { id: g.unreached(|g| g.function(inner, size)).0, range: Range::UNKNOWN },
+            Ty::Function(inner) => RangedExpr { id: g.unreached(|g| g.function(inner, size)).0, range: Range::UNKNOWN },
         })
         .0
     }
@@ -161,13 +161,13 @@ impl Generator {
         params: &[(Ty, Range)],
         keep: &[Name],
         size: u32,
-        body: impl FnOnce(&mut Generator, u32) -> Made,
+        body: impl FnOnce(&mut Generator, u32) -> RangedExpr,
     ) -> ((Id, Cost), Range) {
         let mut names: SmallVec<[Name; 4]> = SmallVec::from_slice(keep);
         for &(ty, _) in params {
             let purpose = match ty {
-                Ty::Value(ty) => For::Value(ty),
-                Ty::Function(_) => For::Function,
+                Ty::Value(ty) => Purpose::Value(ty),
+                Ty::Function(_) => Purpose::Function,
             };
             let name = self.fresh(purpose, &names);
             names.push(name);
@@ -175,7 +175,7 @@ impl Generator {
         let names = &names[keep.len()..];
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let list = self.draft.list(&ids);
-        let outside = self.scope.len();
+        let outer_len = self.scope.len();
         for (&name, &(ty, range)) in names.iter().zip(params) {
             let kind = match ty {
                 Ty::Value(ty) => Kind::Value(ty, range, 1),
@@ -183,19 +183,19 @@ impl Generator {
             };
             self.scope.push(name, kind);
         }
-        let before = self.work;
-        let made = body(self, size.saturating_sub(3 + params.len() as u32).max(1));
-        let mut cost = Cost { body: self.work - before + 1, uses: [0; 4] };
-        self.work = before;
-        for (uses, binding) in cost.uses.iter_mut().zip(&self.scope.bindings[outside..]) {
+        let work_before = self.work;
+        let expr = body(self, size.saturating_sub(3 + params.len() as u32).max(1));
+        let mut cost = Cost { body: self.work - work_before + 1, uses: [0; 4] };
+        self.work = work_before;
+        for (uses, binding) in cost.uses.iter_mut().zip(&self.scope.bindings[outer_len..]) {
             *uses = binding.uses;
         }
-        self.scope.truncate(outside);
-        ((self.draft.call(Name::FUNC, &[list, made.id]), cost), made.range)
+        self.scope.truncate(outer_len);
+        ((self.draft.call(Name::FUNC, &[list, expr.id]), cost), expr.range)
     }
 
     /// An application of a function. `func` must be visible.
-    pub(super) fn application(&mut self, ty: Ground, size: u32) -> Made {
+    pub(super) fn application(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let unused = self.has_unused_function();
         match self.random.below(20) {
             0..5 if !unused => self.direct(ty, size),
@@ -211,14 +211,14 @@ impl Generator {
     }
 
     /// `((func (id …) e) e1 …)`. The parameters have the types and ranges of the arguments.
-    fn direct(&mut self, ty: Ground, size: u32) -> Made {
+    fn direct(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let count = if size >= 14 { self.random.between(1, 3) } else { 1 };
         let share = size.saturating_sub(4) * 2 / 5 / count;
         let mut params: SmallVec<[(Ty, Range); 4]> = SmallVec::new();
         let mut arguments: SmallVec<[Id; 4]> = SmallVec::new();
         let mut weights: SmallVec<[u64; 4]> = SmallVec::new();
         for _ in 0..count {
-            let before = self.work;
+            let work_before = self.work;
             let higher = share >= 3 && self.random.percent(self.mix.higher_order);
             if higher {
                 let result = self.some_type(ty, share);
@@ -229,25 +229,25 @@ impl Generator {
                 weights.push(cost.body);
             } else {
                 let param = self.some_type(ty, share);
-                let made = self.unreached(|g| g.expr(param, share));
-                arguments.push(made.id);
-                params.push((Ty::Value(param), made.range));
-                weights.push(self.work - before);
+                let expr = self.unreached(|g| g.expr(param, share));
+                arguments.push(expr.id);
+                params.push((Ty::Value(param), expr.range));
+                weights.push(self.work - work_before);
             }
-            self.work = before;
+            self.work = work_before;
         }
         // The body of a function that is applied where it stands is typed there.
-        let rest = size.saturating_sub(1 + share * count);
-        let ((head, cost), range) = self.lambda_over(&params, &[], rest, |g, size| g.expr(ty, size));
+        let body_size = size.saturating_sub(1 + share * count);
+        let ((head, cost), range) = self.lambda_over(&params, &[], body_size, |g, size| g.expr(ty, size));
         self.charge(cost, &weights);
-        Made { id: self.draft.apply(head, &arguments), range }
+        RangedExpr { id: self.draft.apply(head, &arguments), range }
     }
 
     /// An application of a function in scope that yields this type, or of a new function.
-    fn call_named(&mut self, ty: Ground, size: u32) -> Made {
+    fn call_named(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let signatures = &self.signatures;
-        let found = self.scope.visible(|kind| match kind {
-            Kind::Function(s, cost) if cost.body <= DEAREST_BODY => {
+        let candidates = self.scope.visible(|kind| match kind {
+            Kind::Function(s, cost) if cost.body <= MAX_BODY_COST => {
                 // The function itself may yield the type, or the function that it returns, and
                 // so on.
                 let mut signature = &signatures[*s as usize];
@@ -258,10 +258,10 @@ impl Generator {
             }
             _ => false,
         });
-        if found.is_empty() {
+        if candidates.is_empty() {
             return self.direct(ty, size);
         }
-        let at = self.prefer_unused(&found);
+        let at = self.prefer_unused(&candidates);
         let binding = &mut self.scope.bindings[at];
         binding.uses += 1;
         let Kind::Function(signature, cost) = binding.kind else { unreachable!("only functions were looked for") };
@@ -271,24 +271,24 @@ impl Generator {
 
     /// An application of the function to arguments with about `size` nodes. Its result is applied
     /// to further arguments until it is a value.
-    pub(super) fn apply(&mut self, mut head: Id, mut signature: u16, mut cost: Cost, size: u32) -> Made {
+    pub(super) fn apply(&mut self, mut head: Id, mut signature: u16, mut cost: Cost, size: u32) -> RangedExpr {
         loop {
             let Signature { params, result } = self.signatures[signature as usize].clone();
             let share = size.saturating_sub(1) / (params.len() as u32).max(1);
             let mut arguments: SmallVec<[Id; 4]> = SmallVec::new();
             let mut weights: SmallVec<[u64; 4]> = SmallVec::new();
             for (i, &param) in params.iter().enumerate() {
-                let before = self.work;
+                let work_before = self.work;
                 let unused = cost.uses.get(i) == Some(&0);
                 let id = self.unreached(|g| g.argument(param, share, unused));
                 arguments.push(id.0);
-                weights.push(id.1.unwrap_or(self.work - before));
-                self.work = before;
+                weights.push(id.1.unwrap_or(self.work - work_before));
+                self.work = work_before;
             }
             self.charge(cost, &weights);
             head = self.draft.apply(head, &arguments);
             match result {
-                Ty::Value(_) => return Made { id: head, range: Range::RESULT },
+                Ty::Value(_) => return RangedExpr { id: head, range: Range::RESULT },
                 Ty::Function(inner) => (signature, cost) = (inner, Cost { body: 0, uses: [2; 4] }),
             }
         }
@@ -303,7 +303,7 @@ impl Generator {
                 (id, Some(cost.body))
             }
             Ty::Value(_) if unused && self.random.percent(self.mix.unused) => (self.ill_typed(size), None),
-            Ty::Value(ty) if unused && self.random.percent(self.mix.unused * 2) => (self.unseen(|g| g.expr(ty, size)).id, None),
+            Ty::Value(ty) if unused && self.random.percent(self.mix.unused * 2) => (self.unobserved(|g| g.expr(ty, size)).id, None),
             Ty::Value(ty) => (self.expr_within(ty, size, Range::PARAMETER).id, None),
         }
     }
@@ -353,8 +353,8 @@ impl Generator {
 
     /// The combinator, by a name in scope or as an expression.
     fn combinator_head(&mut self, combinator: Combinator) -> Option<Id> {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Combinator(c) if *c == combinator));
-        match found.first() {
+        let candidates = self.scope.visible(|kind| matches!(kind, Kind::Combinator(c) if *c == combinator));
+        match candidates.first() {
             Some(&at) => {
                 let binding = &mut self.scope.bindings[at as usize];
                 binding.uses += 1;
@@ -366,9 +366,9 @@ impl Generator {
     }
 
     /// An application of a combinator, preferably of one in scope.
-    fn with_combinator(&mut self, ty: Ground, size: u32) -> Made {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Combinator(_)));
-        let combinator = match found.as_slice() {
+    fn with_combinator(&mut self, ty: Ground, size: u32) -> RangedExpr {
+        let candidates = self.scope.visible(|kind| matches!(kind, Kind::Combinator(_)));
+        let combinator = match candidates.as_slice() {
             [] => self.random.pick(&Combinator::ALL),
             some => match self.scope.bindings[self.random.pick(some) as usize].kind {
                 Kind::Combinator(combinator) => combinator,
@@ -381,31 +381,31 @@ impl Generator {
         let size = size - 4;
         match combinator {
             Combinator::Identity => {
-                let made = self.expr(ty, size);
+                let expr = self.expr(ty, size);
                 self.work += 1;
-                Made { id: self.draft.apply(head, &[made.id]), range: made.range }
+                RangedExpr { id: self.draft.apply(head, &[expr.id]), range: expr.range }
             }
             Combinator::First => {
                 let other = self.some_type(ty, size / 2);
-                let made = self.expr(ty, size / 2);
-                let before = self.work;
+                let expr = self.expr(ty, size / 2);
+                let work_before = self.work;
                 let unused = self.unreached(|g| g.argument(Ty::Value(other), size / 2, true)).0;
-                self.work = before + 1;
-                Made { id: self.draft.apply(head, &[made.id, unused]), range: made.range }
+                self.work = work_before + 1;
+                RangedExpr { id: self.draft.apply(head, &[expr.id, unused]), range: expr.range }
             }
             Combinator::Apply | Combinator::Twice => {
                 let param = if combinator == Combinator::Twice { ty } else { self.some_type(ty, size / 3) };
                 let signature = self.signature(&[Ty::Value(param)], value);
                 let (f, cost) = self.unreached(|g| g.function(signature, size / 2));
-                let before = self.work;
+                let work_before = self.work;
                 let argument = self.unreached(|g| g.expr_within(param, size / 3, Range::PARAMETER));
-                let weight = self.work - before;
-                self.work = before;
+                let weight = self.work - work_before;
+                self.work = work_before;
                 self.charge(cost, &[weight]);
                 if combinator == Combinator::Twice {
                     self.charge(cost, &[weight * u64::from(cost.uses[0])]);
                 }
-                Made { id: self.draft.apply(head, &[f, argument.id]), range: Range::RESULT }
+                RangedExpr { id: self.draft.apply(head, &[f, argument.id]), range: Range::RESULT }
             }
             Combinator::Flip => {
                 let (first, second) = (self.some_type(ty, size / 4), self.some_type(ty, size / 4));

@@ -2,7 +2,7 @@
 
 use super::catalog::{literal_size, slot};
 use super::draft::{Id, Name};
-use super::expr::{Generator, Made};
+use super::expr::{Generator, RangedExpr};
 use super::mix::Numbers;
 use super::range::Range;
 use super::scope::Kind;
@@ -11,13 +11,13 @@ use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
 /// The largest cost of one use of a binding, in steps by name.
-pub(super) const DEAREST: u64 = 250;
+pub(super) const MAX_WEIGHT: u64 = 250;
 
 impl Generator {
     /// The fewest nodes of an expression of the type here.
     pub(super) fn cheapest(&self, ty: Ground) -> u32 {
         let literal = literal_size(ty);
-        let bound = |kind: &Kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST);
+        let bound = |kind: &Kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= MAX_WEIGHT);
         if literal > 1 && self.scope.bindings.iter().any(|b| b.visible && bound(&b.kind)) {
             1
         } else if ty == Ground::Vec(4, Elem::F) {
@@ -28,8 +28,8 @@ impl Generator {
     }
 
     /// A variable of the type, if there is one.
-    pub(super) fn variable(&mut self, ty: Ground) -> Option<Made> {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST));
+    pub(super) fn variable(&mut self, ty: Ground) -> Option<RangedExpr> {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= MAX_WEIGHT));
         if found.is_empty() {
             return None;
         }
@@ -40,24 +40,24 @@ impl Generator {
     /// The index of one of the bindings. Unused bindings are preferred.
     pub(super) fn prefer_unused(&mut self, found: &[u16]) -> usize {
         let unused: SmallVec<[u16; 8]> = found.iter().copied().filter(|&i| self.scope.bindings[i as usize].uses == 0).collect();
-        let among = if unused.is_empty() || self.random.percent(30) { found } else { &unused };
-        self.random.pick(among) as usize
+        let candidates = if unused.is_empty() || self.random.percent(30) { found } else { &unused };
+        self.random.pick(candidates) as usize
     }
 
     /// A use of the variable at this position of the scope. It must be bound to a value.
-    pub(super) fn use_value(&mut self, at: usize) -> Made {
+    pub(super) fn use_value(&mut self, at: usize) -> RangedExpr {
         let binding = &mut self.scope.bindings[at];
         binding.uses += 1;
         let Kind::Value(_, range, weight) = binding.kind else { unreachable!("only values are used as variables") };
         self.work += weight.max(1);
-        Made { id: self.draft.name(binding.name), range }
+        RangedExpr { id: self.draft.name(binding.name), range }
     }
 
     /// A variable or literal.
-    pub(super) fn leaf(&mut self, ty: Ground, size: u32) -> Made {
-        let bare = size < literal_size(ty) || self.random.percent(72);
-        if bare && let Some(made) = self.variable(ty) {
-            return made;
+    pub(super) fn leaf(&mut self, ty: Ground, size: u32) -> RangedExpr {
+        let prefers_variable = size < literal_size(ty) || self.random.percent(72);
+        if prefers_variable && let Some(expr) = self.variable(ty) {
+            return expr;
         }
         if ty == Ground::Vec(4, Elem::F) && self.random.percent(70) && self.scope.has(self.known().frag_coord) {
             return self.frag_coord();
@@ -65,16 +65,16 @@ impl Generator {
         if size >= 3
             && ty == Ground::NUM
             && self.random.percent(70)
-            && let Some(made) = self.component()
+            && let Some(expr) = self.component()
         {
-            return made;
+            return expr;
         }
         self.literal(ty)
     }
 
     /// A component of a vector in scope, or of the pixel's coordinate.
-    fn component(&mut self) -> Option<Made> {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(Ground::Vec(2.., Elem::F), _, weight) if *weight <= DEAREST));
+    fn component(&mut self) -> Option<RangedExpr> {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Value(Ground::Vec(2.., Elem::F), _, weight) if *weight <= MAX_WEIGHT));
         if found.is_empty() {
             return self.pixel();
         }
@@ -85,62 +85,62 @@ impl Generator {
             return None;
         }
         let vector = self.use_value(at);
-        Some(Made { id: self.call(component, &[vector.id]), range: vector.range })
+        Some(RangedExpr { id: self.call(component, &[vector.id]), range: vector.range })
     }
 
     /// `(frag-coord)`. The name must not be hidden.
-    pub(super) fn frag_coord(&mut self) -> Made {
-        Made { id: self.call(self.known().frag_coord, &[]), range: Range::FRAG_COORD }
+    pub(super) fn frag_coord(&mut self) -> RangedExpr {
+        RangedExpr { id: self.call(self.known().frag_coord, &[]), range: Range::FRAG_COORD }
     }
 
     /// The pixel's x or y, if the names are not hidden here.
-    pub(super) fn pixel(&mut self) -> Option<Made> {
+    pub(super) fn pixel(&mut self) -> Option<RangedExpr> {
         let component = self.known().components[self.random.below(2) as usize];
         if !self.scope.has(component) || !self.scope.has(self.known().frag_coord) {
             return None;
         }
-        let whole = self.frag_coord();
-        Some(Made { id: self.call(component, &[whole.id]), range: Range::FRAG_COORD })
+        let coordinate = self.frag_coord();
+        Some(RangedExpr { id: self.call(component, &[coordinate.id]), range: Range::FRAG_COORD })
     }
 
     /// A number, or a constructor applied to numbers and variables.
-    pub(super) fn literal(&mut self, ty: Ground) -> Made {
+    pub(super) fn literal(&mut self, ty: Ground) -> RangedExpr {
         self.work += 1;
         match ty {
             Ground::NUM => {
                 let x = self.number();
-                Made { id: self.draft.num(x), range: Range::of(x) }
+                RangedExpr { id: self.draft.num(x), range: Range::of(x) }
             }
             Ground::BOOL => {
                 let b = self.random.percent(50);
-                Made { id: self.draft.bool(b), range: Range::UNIT }
+                RangedExpr { id: self.draft.bool(b), range: Range::UNIT }
             }
             Ground::Vec(n, elem) => {
                 let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
                     return self.by_constructor_name(ty);
                 };
-                let components: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(1, elem), 1)).collect();
+                let components: SmallVec<[RangedExpr; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(1, elem), 1)).collect();
                 self.construct(constructor, &components)
             }
             Ground::Mat(n) => {
                 let Some(constructor) = self.known().constructors[slot(ty)].filter(|&b| self.scope.has(b)) else {
                     return self.by_constructor_name(ty);
                 };
-                let columns: SmallVec<[Made; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(n, Elem::F), u32::from(n) + 2)).collect();
+                let columns: SmallVec<[RangedExpr; 4]> = (0..n).map(|_| self.leaf(Ground::Vec(n, Elem::F), u32::from(n) + 2)).collect();
                 self.construct(constructor, &columns)
             }
         }
     }
 
-    fn construct(&mut self, constructor: Builtin, parts: &[Made]) -> Made {
+    fn construct(&mut self, constructor: Builtin, parts: &[RangedExpr]) -> RangedExpr {
         let ids: SmallVec<[Id; 4]> = parts.iter().map(|p| p.id).collect();
         let range = parts.iter().map(|p| p.range).fold(Range::UNIT, Range::join);
-        Made { id: self.call(constructor, &ids), range }
+        RangedExpr { id: self.call(constructor, &ids), range }
     }
 
     /// A name that hides a constructor is bound to a value of the constructor's type, so every type
     /// has an expression.
-    fn by_constructor_name(&mut self, ty: Ground) -> Made {
+    fn by_constructor_name(&mut self, ty: Ground) -> RangedExpr {
         let constructor = self.known().constructors[slot(ty)].expect("only vectors and matrices have constructors that can be hidden");
         let name = Name::builtin(constructor);
         let at = self.scope.bindings.iter().rposition(|b| b.visible && b.name == name).expect("a hidden constructor's name is bound");
@@ -167,7 +167,7 @@ impl Generator {
             -0.99999994,
             4_194_303.8,
         ];
-        let special = self.mix.special || self.unseen > 0;
+        let special = self.mix.special || self.unobserved > 0;
         if special && self.random.percent(25) {
             return self.random.pick(&SPECIAL);
         }

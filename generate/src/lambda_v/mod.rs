@@ -105,24 +105,24 @@ impl Generator {
         let n = self.random.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4]);
         let ty = Ground::Vec(n, Elem::F);
         if size < 12 || !self.scope.means_itself(Name::LET) || !self.scope.has(self.known().frag_coord) || self.random.percent(30) {
-            return self.shown(ty, size.max(2));
+            return self.output_expr(ty, size.max(2));
         }
         let head = self.open_coordinate();
-        let spent = if head.1 { 17 } else { 7 };
-        let body = self.shown(ty, size.saturating_sub(spent).max(4));
+        let let_size = if head.1 { 17 } else { 7 };
+        let body = self.output_expr(ty, size.saturating_sub(let_size).max(4));
         self.close_let(head.0, body)
     }
 
     /// An expression of the type. Often it contains the instance that the program prefers.
-    fn shown(&mut self, ty: Ground, size: u32) -> Id {
+    fn output_expr(&mut self, ty: Ground, size: u32) -> Id {
         if size >= 16 && self.breach.is_none() && self.random.percent(35) {
             if !self.focus.rough || self.mix.rough {
                 return self.showcase(ty, size).id;
             }
             if self.scope.means_itself(Name::IF)
-                && let Some(made) = self.one_way(ty, size)
+                && let Some(expr) = self.one_way(ty, size)
             {
-                return made.id;
+                return expr.id;
             }
         }
         self.expr(ty, size).id

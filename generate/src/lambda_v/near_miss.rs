@@ -6,7 +6,7 @@
 //! nothing uses are never typed, so they are no such places.
 
 use super::draft::{Id, Name};
-use super::expr::{Generator, Made};
+use super::expr::{Generator, RangedExpr};
 use super::mix::{Limits, Mix};
 use super::range::Range;
 use crate::random::Random;
@@ -104,7 +104,7 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
     let mut random = Random::new(seed ^ 0x6e65_6172);
     let breach = random.pick(ALL);
     let mut mix = Mix { divergent: false, ..Mix::draw(&mut random, limits) };
-    let whole = matches!(
+    let concerns_program = matches!(
         breach,
         Breach::DefineShape
             | Breach::OutputShape
@@ -115,7 +115,7 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
             | Breach::NoObservation
             | Breach::NoObservationDefined
     );
-    if whole {
+    if concerns_program {
         mix.defines = match breach {
             Breach::NoObservation => 0,
             Breach::NoObservationDefined | Breach::NoOutput => mix.defines.max(1),
@@ -139,24 +139,24 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
     }
     // In a program of one expression, no name is hidden at the root.
     let mut generator = Generator::new(random, Mix { outputs: 1, defines: 0, ..mix });
-    let made = (0..1000).find_map(|_| generator.breaking(breach, Ground::Vec(4, Elem::F), 20));
-    let made = made.expect("every change can be made where no name is hidden");
-    (generator.draft.finish(&[made]), breach.expectation())
+    let expr = (0..1000).find_map(|_| generator.breach_expr(breach, Ground::Vec(4, Elem::F), 20));
+    let expr = expr.expect("every change can be made where no name is hidden");
+    (generator.draft.finish(&[expr]), breach.expectation())
 }
 
 impl Generator {
     /// The change in place of an expression of the type, if it is to be made here.
-    pub(super) fn breached(&mut self, ty: Ground, size: u32) -> Option<Made> {
+    pub(super) fn breach_here(&mut self, ty: Ground, size: u32) -> Option<RangedExpr> {
         let (breach, percent) = self.breach?;
         if !self.random.percent(percent) {
             return None;
         }
         // No second change is made inside of the first.
         self.breach = None;
-        match self.breaking(breach, ty, size.max(6)) {
+        match self.breach_expr(breach, ty, size.max(6)) {
             Some(id) => {
                 self.broken = Some(id);
-                Some(Made { id, range: Range::UNIT })
+                Some(RangedExpr { id, range: Range::UNIT })
             }
             None => {
                 self.breach = Some((breach, percent));
@@ -181,7 +181,7 @@ impl Generator {
 
     /// The expression that the change puts in the place of an expression of the type. `None` if a
     /// name that it needs is hidden here.
-    fn breaking(&mut self, breach: Breach, ty: Ground, size: u32) -> Option<Id> {
+    fn breach_expr(&mut self, breach: Breach, ty: Ground, size: u32) -> Option<Id> {
         let needs: &[Name] = match breach {
             Breach::FunctionArity | Breach::FunctionAsValue | Breach::DuplicateInFunc | Breach::FuncShape | Breach::SelfApplication => {
                 &[Name::FUNC]
@@ -218,8 +218,8 @@ impl Generator {
                 if breach == Breach::FunctionAsValue {
                     return Some(function);
                 }
-                let given = if count == 0 || self.random.percent(50) { count + 1 } else { count - 1 };
-                let arguments: SmallVec<[Id; 4]> = (0..given).map(|_| self.leaf(Ground::NUM, 1).id).collect();
+                let argument_count = if count == 0 || self.random.percent(50) { count + 1 } else { count - 1 };
+                let arguments: SmallVec<[Id; 4]> = (0..argument_count).map(|_| self.leaf(Ground::NUM, 1).id).collect();
                 self.draft.apply(function, &arguments)
             }
             Breach::NamedFunctionArity => {
@@ -246,15 +246,16 @@ impl Generator {
             Breach::Condition => {
                 let other = self.other_type(Ground::BOOL);
                 let condition = self.small(other, size);
-                let (yes, no) = (self.small(ty, size), self.small(ty, size));
-                self.draft.call(Name::IF, &[condition, yes, no])
+                let (then_branch, else_branch) = (self.small(ty, size), self.small(ty, size));
+                self.draft.call(Name::IF, &[condition, then_branch, else_branch])
             }
             Breach::Branches => {
                 let other = self.other_type(ty);
                 let condition = self.small(Ground::BOOL, size);
-                let (yes, no) = (self.small(ty, size), self.small(other, size));
+                let (then_branch, else_branch) = (self.small(ty, size), self.small(other, size));
                 let swapped = self.random.percent(50);
-                self.draft.call(Name::IF, &if swapped { [condition, no, yes] } else { [condition, yes, no] })
+                self.draft
+                    .call(Name::IF, &if swapped { [condition, else_branch, then_branch] } else { [condition, then_branch, else_branch] })
             }
             Breach::BranchCount => {
                 let condition = self.small(Ground::BOOL, size);
@@ -404,23 +405,23 @@ impl Generator {
             return None;
         }
         let d = &mut self.draft;
-        let (zero, none) = (d.num(0.0), d.num(0.0));
+        let (zero, empty_sum) = (d.num(0.0), d.num(0.0));
         let (n0, n1, n2) = (d.name(n), d.name(n), d.name(n));
-        let done = d.call(Name::builtin(known.eq), &[n0, zero]);
+        let is_finished = d.call(Name::builtin(known.eq), &[n0, zero]);
         let one = d.num(1.0);
-        let fewer = d.call(Name::builtin(known.minus), &[n2, one]);
-        let own = d.name(s);
-        let rest = d.call(s, &[own, fewer]);
-        let sum = d.call(Name::builtin(known.plus), &[n1, rest]);
-        let body = d.call(Name::IF, &[done, none, sum]);
+        let next_count = d.call(Name::builtin(known.minus), &[n2, one]);
+        let itself = d.name(s);
+        let rest_of_sum = d.call(s, &[itself, next_count]);
+        let sum = d.call(Name::builtin(known.plus), &[n1, rest_of_sum]);
+        let body = d.call(Name::IF, &[is_finished, empty_sum, sum]);
         let params = [d.name(s), d.name(n)];
         let params = d.list(&params);
         let function = d.call(Name::FUNC, &[params, body]);
         let name = d.name(f);
         let pair = d.list(&[name, function]);
         let bindings = d.list(&[pair]);
-        let (own, ten) = (d.name(f), d.num(10.0));
-        let call = d.call(f, &[own, ten]);
+        let (itself, ten) = (d.name(f), d.num(10.0));
+        let call = d.call(f, &[itself, ten]);
         Some(d.call(Name::LET, &[bindings, call]))
     }
 
@@ -432,10 +433,10 @@ impl Generator {
         let known = self.known();
         let start = self.small(ty, size);
         // A literal, since a variable could be one of the loop's variables.
-        let wrong = if ty == Ground::NUM { self.draft.bool(true) } else { self.draft.num(1.0) };
-        let (n, acc, again, i) = (Name::of_counter(0), Name::of_accumulator(0), Name::of_rec(0), Name::of_counter(1));
+        let wrong_value = if ty == Ground::NUM { self.draft.bool(true) } else { self.draft.num(1.0) };
+        let (n, acc, other_rec, i) = (Name::of_counter(0), Name::of_accumulator(0), Name::of_rec(0), Name::of_counter(1));
         let d = &mut self.draft;
-        let done = |d: &mut super::draft::Draft| {
+        let end_condition = |d: &mut super::draft::Draft| {
             let (n, one) = (d.name(n), d.num(1.0));
             d.call(Name::builtin(known.less_than), &[n, one])
         };
@@ -443,85 +444,85 @@ impl Generator {
             let (n, one) = (d.name(n), d.num(1.0));
             d.call(Name::builtin(known.minus), &[n, one])
         };
-        let condition = done(d);
+        let condition = end_condition(d);
         let result = d.name(acc);
-        let (fewer, gathered) = (next(d), d.name(acc));
-        let on = d.call(Name::REC, &[fewer, gathered]);
+        let (next_count, next_accumulator) = (next(d), d.name(acc));
+        let rec_call = d.call(Name::REC, &[next_count, next_accumulator]);
         let body = match breach {
             Breach::ParameterApplied => {
                 let argument = d.name(n);
                 let applied = d.call(acc, &[argument]);
-                d.call(Name::IF, &[condition, applied, on])
+                d.call(Name::IF, &[condition, applied, rec_call])
             }
             Breach::RecMatch => {
-                let inner = done(d);
-                let inner = d.call(Name::IF, &[inner, wrong, on]);
+                let inner = end_condition(d);
+                let inner = d.call(Name::IF, &[inner, wrong_value, rec_call]);
                 d.call(Name::IF, &[condition, result, inner])
             }
             Breach::NeverRec => {
-                let also = d.name(acc);
-                d.call(Name::IF, &[condition, result, also])
+                let accumulator = d.name(acc);
+                d.call(Name::IF, &[condition, result, accumulator])
             }
-            Breach::AlwaysRec => on,
+            Breach::AlwaysRec => rec_call,
             Breach::TailArgument => {
                 // (if c acc ((rec-func (i) (if (less-than n 1) acc (rec i))) (rec (- n 1) acc)))
                 let (param, round) = (d.name(i), d.name(i));
                 let params = d.list(&[param]);
-                let (ends, goes_on) = (done(d), d.call(Name::REC, &[round]));
-                let also = d.name(acc);
-                let inner = d.call(Name::IF, &[ends, also, goes_on]);
+                let (inner_end, inner_rec) = (end_condition(d), d.call(Name::REC, &[round]));
+                let accumulator = d.name(acc);
+                let inner = d.call(Name::IF, &[inner_end, accumulator, inner_rec]);
                 let inner = d.call(Name::REC_FUNC, &[params, inner]);
-                let inner = d.apply(inner, &[on]);
+                let inner = d.apply(inner, &[rec_call]);
                 d.call(Name::IF, &[condition, result, inner])
             }
             Breach::RecOperand => {
-                let also = d.name(acc);
-                let outer = d.call(Name::REC, &[on, also]);
+                let accumulator = d.name(acc);
+                let outer = d.call(Name::REC, &[rec_call, accumulator]);
                 d.call(Name::IF, &[condition, result, outer])
             }
             Breach::RecCondition => {
-                let (fewer, gathered) = (next(d), d.name(acc));
-                let also = d.call(Name::REC, &[fewer, gathered]);
-                d.call(Name::IF, &[also, result, on])
+                let (next_count, next_accumulator) = (next(d), d.name(acc));
+                let condition_call = d.call(Name::REC, &[next_count, next_accumulator]);
+                d.call(Name::IF, &[condition_call, result, rec_call])
             }
             Breach::RecArity | Breach::RecEmpty | Breach::RecType | Breach::RecAsValue | Breach::RecApplied => {
-                let wrong = match breach {
+                let wrong_value = match breach {
                     Breach::RecArity => {
-                        let fewer = next(d);
-                        d.call(Name::REC, &[fewer])
+                        let next_count = next(d);
+                        d.call(Name::REC, &[next_count])
                     }
                     Breach::RecEmpty => d.call(Name::REC, &[]),
                     Breach::RecType => {
-                        let fewer = next(d);
-                        d.call(Name::REC, &[fewer, wrong])
+                        let next_count = next(d);
+                        d.call(Name::REC, &[next_count, wrong_value])
                     }
                     Breach::RecAsValue => d.name(Name::REC),
                     _ => {
                         let argument = d.name(n);
-                        d.apply(on, &[argument])
+                        d.apply(rec_call, &[argument])
                     }
                 };
-                d.call(Name::IF, &[condition, result, wrong])
+                d.call(Name::IF, &[condition, result, wrong_value])
             }
             Breach::OuterRec => {
                 // (let ((again rec)) (if c acc ((rec-func (i) (if (less-than n 1) acc (again (- n
                 // 1) acc))) n)))
-                let (fewer, gathered) = (next(d), d.name(acc));
-                let outer = d.call(again, &[fewer, gathered]);
-                let (ends, also) = (done(d), d.name(acc));
-                let inner = d.call(Name::IF, &[ends, also, outer]);
+                let (next_count, next_accumulator) = (next(d), d.name(acc));
+                let outer = d.call(other_rec, &[next_count, next_accumulator]);
+                let (inner_end, accumulator) = (end_condition(d), d.name(acc));
+                let inner = d.call(Name::IF, &[inner_end, accumulator, outer]);
                 let param = d.name(i);
                 let params = d.list(&[param]);
                 let inner = d.call(Name::REC_FUNC, &[params, inner]);
                 let argument = d.name(n);
                 let inner = d.apply(inner, &[argument]);
                 let body = d.call(Name::IF, &[condition, result, inner]);
-                let (name, rec) = (d.name(again), d.name(Name::REC));
+                let (name, rec) = (d.name(other_rec), d.name(Name::REC));
                 let pair = d.list(&[name, rec]);
                 let bindings = d.list(&[pair]);
                 d.call(Name::LET, &[bindings, body])
             }
-            _ => d.call(Name::IF, &[condition, result, on]),
+            _ => d.call(Name::IF, &[condition, result, rec_call]),
         };
         let params = [d.name(n), d.name(acc)];
         let params = d.list(&params);
@@ -541,8 +542,8 @@ impl Generator {
 
     /// Changes one of the top-level expressions, or their number.
     fn breach_program(&mut self, breach: Breach, mut roots: SmallVec<[Id; 4]>) -> SmallVec<[Id; 4]> {
-        let bare = self.mix.outputs == 1 && self.mix.defines == 0;
-        if bare {
+        let is_bare_expression = self.mix.outputs == 1 && self.mix.defines == 0;
+        if is_bare_expression {
             let (zero, value) = (self.draft.num(0.0), roots[0]);
             roots[0] = self.draft.call(Name::OUTPUT, &[zero, value]);
         }

@@ -1,10 +1,10 @@
 //! Loops: rec-func with a counter that ends it after a few iterations, accumulators, and `rec` in
 //! every tail position that §5 allows.
 
-use super::binding::For;
+use super::binding::Purpose;
 use super::catalog::literal_size;
 use super::draft::{Id, Name};
-use super::expr::{Generator, Made};
+use super::expr::{Generator, RangedExpr};
 use super::range::Range;
 use super::scope::Kind;
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -61,7 +61,7 @@ impl Generator {
     }
 
     /// `((rec-func (id …) e) e1 …)`
-    pub(super) fn rec_func(&mut self, ty: Ground, size: u32) -> Made {
+    pub(super) fn rec_func(&mut self, ty: Ground, size: u32) -> RangedExpr {
         let rounds = self.random.between(1, if self.nesting > 0 { 3 } else { 5 });
         let count = match self.random.below(10) {
             0..5 => Count::Down,
@@ -81,28 +81,28 @@ impl Generator {
         params.insert(counter, (count.ty(), Range { mag: 3, frac: 0 }));
         // Now and then one argument is large enough for a loop of its own.
         let share = (size / 5 / params.len() as u32).max(1);
-        let roomy = if size >= 36 && self.random.percent(25) { self.random.below(params.len() as u32) as usize } else { counter };
-        let share_of = |i: usize| if i == roomy && i != counter { size / 2 } else { share };
+        let large_argument = if size >= 36 && self.random.percent(25) { self.random.below(params.len() as u32) as usize } else { counter };
+        let share_of = |i: usize| if i == large_argument && i != counter { size / 2 } else { share };
         let mut arguments: SmallVec<[Id; 4]> = SmallVec::new();
         for (i, &(param, range)) in params.iter().enumerate() {
-            let argument = if i == counter { self.start(count, rounds) } else { self.expr_within(param, share_of(i), range).id };
+            let argument = if i == counter { self.initial_counter(count, rounds) } else { self.expr_within(param, share_of(i), range).id };
             arguments.push(argument);
         }
-        let mut taken: SmallVec<[Name; 16]> = SmallVec::from_slice(&self.loop_names());
-        let own = taken.len();
+        let mut used_names: SmallVec<[Name; 16]> = SmallVec::from_slice(&self.loop_names());
+        let own_start = used_names.len();
         for (i, &(param, _)) in params.iter().enumerate() {
             let purpose = match i == counter {
-                true => For::Counter,
-                false if self.random.percent(self.mix.shadowing) => For::Value(param),
-                false => For::Accumulator,
+                true => Purpose::Counter,
+                false if self.random.percent(self.mix.shadowing) => Purpose::Value(param),
+                false => Purpose::Accumulator,
             };
-            let name = self.fresh(purpose, &taken);
-            taken.push(name);
+            let name = self.fresh(purpose, &used_names);
+            used_names.push(name);
         }
-        let names = &taken[own..];
+        let names = &used_names[own_start..];
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let list = self.draft.list(&ids);
-        let outside = self.scope.len();
+        let outer_len = self.scope.len();
         self.loops += 1;
         let number = self.loops;
         self.scope.push(Name::REC, Kind::Rec(number));
@@ -110,20 +110,20 @@ impl Generator {
             self.scope.push(name, Kind::Value(param, range, 1));
         }
         self.nesting += 1;
-        let before = self.work;
-        let spent = 4 + (0..params.len()).map(share_of).sum::<u32>();
-        let mut inside = Loop { number, count, ty, params, counter, first: outside + 1, called: false };
-        let rest = size.saturating_sub(spent).max(16);
-        let body = self.round(&mut inside, rest);
-        self.work += (self.work - before) * u64::from(rounds + 1);
+        let work_before = self.work;
+        let argument_size = 4 + (0..params.len()).map(share_of).sum::<u32>();
+        let mut current = Loop { number, count, ty, params, counter, first: outer_len + 1, called: false };
+        let rest = size.saturating_sub(argument_size).max(16);
+        let body = self.round(&mut current, rest);
+        self.work += (self.work - work_before) * u64::from(rounds + 1);
         self.nesting -= 1;
-        self.scope.truncate(outside);
+        self.scope.truncate(outer_len);
         let head = self.draft.call(Name::REC_FUNC, &[list, body.id]);
-        Made { id: self.draft.apply(head, &arguments), range: body.range }
+        RangedExpr { id: self.draft.apply(head, &arguments), range: body.range }
     }
 
     /// The initial value of the counter. Sometimes it depends on the pixel.
-    fn start(&mut self, count: Count, rounds: u32) -> Id {
+    fn initial_counter(&mut self, count: Count, rounds: u32) -> Id {
         let known = self.known();
         match count {
             Count::Once => self.draft.bool(true),
@@ -133,8 +133,8 @@ impl Generator {
                 self.draft.num(x)
             }
             Count::Down => {
-                let named = [known.clamp, known.floor].iter().all(|&b| self.scope.has(b));
-                match if named && self.random.percent(30) { self.pixel() } else { None } {
+                let are_named = [known.clamp, known.floor].iter().all(|&b| self.scope.has(b));
+                match if are_named && self.random.percent(30) { self.pixel() } else { None } {
                     None => self.draft.num(rounds as f32),
                     Some(pixel) => {
                         let whole = self.call(known.floor, &[pixel.id]);
@@ -148,67 +148,67 @@ impl Generator {
     }
 
     /// The body. It ends the loop or goes on, depending on the counter.
-    fn round(&mut self, inside: &mut Loop, size: u32) -> Made {
+    fn round(&mut self, current: &mut Loop, size: u32) -> RangedExpr {
         if size >= 24 {
             match self.random.below(10) {
                 0 if self.scope.means_itself(Name::LET) => {
-                    let head = self.open_let(inside.ty, size / 4, &[]);
-                    if self.still_counts(inside) {
-                        let body = self.round(inside, (size * 3 / 4).saturating_sub(5));
-                        return Made { id: self.close_let(head, body.id), ..body };
+                    let head = self.open_let(current.ty, size / 4, &[]);
+                    if self.still_counts(current) {
+                        let body = self.round(current, (size * 3 / 4).saturating_sub(5));
+                        return RangedExpr { id: self.close_let(head, body.id), ..body };
                     }
                     // The let hides the counter, so it can hold only a result. The loop goes on
                     // around it.
-                    let body = self.expr(inside.ty, 4);
+                    let body = self.expr(current.ty, 4);
                     let result = self.close_let(head, body.id);
-                    return self.branch(inside, Made { id: result, ..body }, size / 2);
+                    return self.branch(current, RangedExpr { id: result, ..body }, size / 2);
                 }
                 1 => {
-                    if let Some(made) = self.rec_by_another_name(inside, size, Generator::round) {
-                        return made;
+                    if let Some(expr) = self.rec_by_another_name(current, size, Generator::round) {
+                        return expr;
                     }
                 }
                 _ => {}
             }
         }
-        let result = self.result(inside, size / 3);
-        self.branch(inside, result, size * 2 / 3)
+        let result = self.result(current, size / 3);
+        self.branch(current, result, size * 2 / 3)
     }
 
     /// `(if done result step)`, or with the branches exchanged.
-    fn branch(&mut self, inside: &mut Loop, result: Made, size: u32) -> Made {
+    fn branch(&mut self, current: &mut Loop, result: RangedExpr, size: u32) -> RangedExpr {
         let swapped = self.random.percent(35);
-        let condition = self.done(inside, swapped);
-        let mut step = self.step(inside, size.saturating_sub(5));
-        if self.mix.divergent && self.unseen == 0 {
-            step = self.diverging(inside, step);
+        let condition = self.end_condition(current, swapped);
+        let mut step = self.step(current, size.saturating_sub(5));
+        if self.mix.divergent && self.unobserved == 0 {
+            step = self.diverging(current, step);
         }
-        let (yes, no) = if swapped { (step, result.id) } else { (result.id, step) };
-        Made { id: self.if_list(condition, yes, no), range: result.range }
+        let (then_branch, else_branch) = if swapped { (step, result.id) } else { (result.id, step) };
+        RangedExpr { id: self.if_list(condition, then_branch, else_branch), range: result.range }
     }
 
-    fn still_counts(&self, inside: &Loop) -> bool {
-        self.scope.bindings[inside.first + inside.counter].visible && self.rec(inside).is_some() && self.can_loop()
+    fn still_counts(&self, current: &Loop) -> bool {
+        self.scope.bindings[current.first + current.counter].visible && self.rec(current).is_some() && self.can_loop()
     }
 
     /// The loop's result in the last iteration. Often it is an accumulator.
-    fn result(&mut self, inside: &Loop, size: u32) -> Made {
-        let accumulators: SmallVec<[usize; 4]> = (0..inside.params.len())
-            .filter(|&i| i != inside.counter && inside.params[i].0 == inside.ty && self.scope.bindings[inside.first + i].visible)
-            .map(|i| inside.first + i)
+    fn result(&mut self, current: &Loop, size: u32) -> RangedExpr {
+        let accumulators: SmallVec<[usize; 4]> = (0..current.params.len())
+            .filter(|&i| i != current.counter && current.params[i].0 == current.ty && self.scope.bindings[current.first + i].visible)
+            .map(|i| current.first + i)
             .collect();
         if !accumulators.is_empty() && self.random.percent(if size < 6 { 90 } else { 35 }) {
             let at = self.random.pick(&accumulators);
             return self.use_value(at);
         }
-        self.expr(inside.ty, size)
+        self.expr(current.ty, size)
     }
 
     /// The condition that the counter is at its end, or the opposite.
-    fn done(&mut self, inside: &Loop, opposite: bool) -> Id {
+    fn end_condition(&mut self, current: &Loop, opposite: bool) -> Id {
         let known = self.known();
-        let counter = self.use_value(inside.first + inside.counter).id;
-        let (ended, goes_on, bound): (&[Builtin], &[Builtin], f32) = match inside.count {
+        let counter = self.use_value(current.first + current.counter).id;
+        let (finished, continuing, bound): (&[Builtin], &[Builtin], f32) = match current.count {
             Count::Once if opposite => return counter,
             Count::Once => return self.call(known.not, &[counter]),
             Count::Down => match self.random.below(2) {
@@ -220,10 +220,10 @@ impl Generator {
         };
         let bound = self.draft.num(bound);
         match (opposite, self.random.percent(15)) {
-            (false, false) => self.call(ended[0], &[counter, bound]),
-            (true, false) => self.call(goes_on[0], &[counter, bound]),
+            (false, false) => self.call(finished[0], &[counter, bound]),
+            (true, false) => self.call(continuing[0], &[counter, bound]),
             (_, true) => {
-                let not = self.call(if opposite { ended[0] } else { goes_on[0] }, &[counter, bound]);
+                let not = self.call(if opposite { finished[0] } else { continuing[0] }, &[counter, bound]);
                 self.call(known.not, &[not])
             }
         }
@@ -231,94 +231,95 @@ impl Generator {
 
     /// The step of the loop when the counter is not at its end. It calls `rec` on every path, or
     /// ends early on some.
-    fn step(&mut self, inside: &mut Loop, size: u32) -> Id {
-        let needed: u32 = inside.params.iter().map(|&(ty, _)| literal_size(ty).min(4)).sum::<u32>() + 4;
-        if inside.called && size < needed / 2 {
-            return self.result(inside, 1).id;
+    fn step(&mut self, current: &mut Loop, size: u32) -> Id {
+        let needed: u32 = current.params.iter().map(|&(ty, _)| literal_size(ty).min(4)).sum::<u32>() + 4;
+        if current.called && size < needed / 2 {
+            return self.result(current, 1).id;
         }
-        if size < needed.min(9) || self.rec(inside).is_none() {
-            return self.rec_call(inside, size);
+        if size < needed.min(9) || self.rec(current).is_none() {
+            return self.rec_call(current, size);
         }
         match self.random.below(20) {
             0..7 => {
                 let condition = self.condition((size / 4).min(8));
-                let yes = self.step(inside, size * 3 / 8);
-                let no = self.step(inside, size * 3 / 8);
-                self.if_list(condition.id, yes, no)
+                let then_branch = self.step(current, size * 3 / 8);
+                let else_branch = self.step(current, size * 3 / 8);
+                self.if_list(condition.id, then_branch, else_branch)
             }
             7..11 => {
                 let condition = self.condition((size / 4).min(8));
-                let early = self.result(inside, size / 4);
-                let on = self.step(inside, size / 2);
+                let early_result = self.result(current, size / 4);
+                let next_step = self.step(current, size / 2);
                 match self.random.percent(50) {
-                    true => self.if_list(condition.id, early.id, on),
-                    false => self.if_list(condition.id, on, early.id),
+                    true => self.if_list(condition.id, early_result.id, next_step),
+                    false => self.if_list(condition.id, next_step, early_result.id),
                 }
             }
             11..13 if self.scope.means_itself(Name::LET) => {
-                let head = self.open_let(inside.ty, size / 3, &[]);
-                if self.still_counts(inside) {
-                    let body = self.step(inside, (size * 2 / 3).saturating_sub(4));
+                let head = self.open_let(current.ty, size / 3, &[]);
+                if self.still_counts(current) {
+                    let body = self.step(current, (size * 2 / 3).saturating_sub(4));
                     return self.close_let(head, body);
                 }
                 // The loop cannot go on inside of this let, so its scope is removed.
-                self.scope.truncate(head.outside());
-                self.rec_call(inside, size)
+                self.scope.truncate(head.outer_len());
+                self.rec_call(current, size)
             }
             13 => {
-                let go = |g: &mut Generator, inside: &mut Loop, size| Made { id: g.step(inside, size), range: Range::UNKNOWN };
-                match self.rec_by_another_name(inside, size, go) {
-                    Some(made) => made.id,
-                    None => self.rec_call(inside, size),
+                let make_step =
+                    |g: &mut Generator, current: &mut Loop, size| RangedExpr { id: g.step(current, size), range: Range::UNKNOWN };
+                match self.rec_by_another_name(current, size, make_step) {
+                    Some(expr) => expr.id,
+                    None => self.rec_call(current, size),
                 }
             }
-            14 | 15 if inside.params.len() <= 3 => {
+            14 | 15 if current.params.len() <= 3 => {
                 // ((if c rec rec) e1 …). Instead of `rec` there may be a function that calls it.
                 let condition = self.condition(size / 4);
-                let (yes, no) = (self.rec_or_caller(inside), self.rec_or_caller(inside));
-                let head = self.if_list(condition.id, yes, no);
-                let arguments = self.next_arguments(inside, size / 2);
+                let (then_branch, else_branch) = (self.rec_or_caller(current), self.rec_or_caller(current));
+                let head = self.if_list(condition.id, then_branch, else_branch);
+                let arguments = self.next_arguments(current, size / 2);
                 self.draft.apply(head, &arguments)
             }
-            _ => self.rec_call(inside, size),
+            _ => self.rec_call(current, size),
         }
     }
 
     /// A visible name for `rec` of this loop.
-    fn rec(&self, inside: &Loop) -> Option<Name> {
+    fn rec(&self, current: &Loop) -> Option<Name> {
         let mut bindings = self.scope.bindings.iter().rev();
-        bindings.find(|b| b.visible && matches!(b.kind, Kind::Rec(n) if n == inside.number)).map(|b| b.name)
+        bindings.find(|b| b.visible && matches!(b.kind, Kind::Rec(n) if n == current.number)).map(|b| b.name)
     }
 
     /// A use of `rec` of this loop, by a random visible name.
-    fn rec_name(&mut self, inside: &Loop) -> Id {
-        let found = self.scope.visible(|kind| matches!(kind, Kind::Rec(n) if *n == inside.number));
+    fn rec_name(&mut self, current: &Loop) -> Id {
+        let found = self.scope.visible(|kind| matches!(kind, Kind::Rec(n) if *n == current.number));
         let at = self.random.pick(&found) as usize;
         self.scope.bindings[at].uses += 1;
         self.draft.name(self.scope.bindings[at].name)
     }
 
     /// `(rec e1 …)`
-    fn rec_call(&mut self, inside: &mut Loop, size: u32) -> Id {
-        inside.called = true;
-        let head = self.rec_name(inside);
-        let arguments = self.next_arguments(inside, size.saturating_sub(2));
+    fn rec_call(&mut self, current: &mut Loop, size: u32) -> Id {
+        current.called = true;
+        let head = self.rec_name(current);
+        let arguments = self.next_arguments(current, size.saturating_sub(2));
         self.work += 1;
         self.draft.apply(head, &arguments)
     }
 
     /// The arguments of the next iteration. The counter is advanced, and the accumulators
     /// are updated.
-    fn next_arguments(&mut self, inside: &mut Loop, size: u32) -> SmallVec<[Id; 4]> {
-        inside.called = true;
+    fn next_arguments(&mut self, current: &mut Loop, size: u32) -> SmallVec<[Id; 4]> {
+        current.called = true;
         let known = self.known();
-        let share = size.saturating_sub(4) / inside.params.len() as u32;
+        let share = size.saturating_sub(4) / current.params.len() as u32;
         let mut arguments = SmallVec::new();
-        for (i, &(ty, range)) in inside.params.iter().enumerate() {
-            arguments.push(match i == inside.counter {
+        for (i, &(ty, range)) in current.params.iter().enumerate() {
+            arguments.push(match i == current.counter {
                 true => {
-                    let counter = self.use_value(inside.first + i).id;
-                    let (builtin, by) = match inside.count {
+                    let counter = self.use_value(current.first + i).id;
+                    let (builtin, amount) = match current.count {
                         Count::Once => {
                             arguments.push(self.draft.bool(false));
                             continue;
@@ -328,10 +329,10 @@ impl Generator {
                         Count::Up(_) => (known.plus, 1.0),
                         Count::Halve => (known.times, 0.5),
                     };
-                    let by = self.draft.num(by);
-                    self.call(builtin, &[counter, by])
+                    let amount = self.draft.num(amount);
+                    self.call(builtin, &[counter, amount])
                 }
-                false => self.gathered(inside, i, ty, range, share),
+                false => self.next_accumulator(current, i, ty, range, share),
             });
         }
         arguments
@@ -339,36 +340,39 @@ impl Generator {
 
     /// The next value of an accumulator: its value, combined with another expression if there
     /// is room.
-    fn gathered(&mut self, inside: &Loop, i: usize, ty: Ground, range: Range, share: u32) -> Id {
+    fn next_accumulator(&mut self, current: &Loop, i: usize, ty: Ground, range: Range, share: u32) -> Id {
         let known = self.known();
-        let at = inside.first + i;
+        let at = current.first + i;
         let summable = matches!(ty, Ground::Vec(_, smallstep_semantics::lambda_v::types::Elem::F));
         if share >= 4 && summable && self.scope.bindings[at].visible && self.random.percent(50) {
-            let more = self.expr(ty, share - 3);
-            let old = self.use_value(at);
+            let summand = self.expr(ty, share - 3);
+            let current_value = self.use_value(at);
             let builtin = if self.random.percent(70) { known.plus } else { known.minus };
-            let mag = more.range.mag.max(old.range.mag);
-            let sum = Made { id: self.call(builtin, &[old.id, more.id]), range: Range { mag, frac: more.range.frac.max(old.range.frac) } };
+            let mag = summand.range.mag.max(current_value.range.mag);
+            let sum = RangedExpr {
+                id: self.call(builtin, &[current_value.id, summand.id]),
+                range: Range { mag, frac: summand.range.frac.max(current_value.range.frac) },
+            };
             return self.within(ty, sum, range).id;
         }
         self.expr_within(ty, share, range).id
     }
 
-    /// A let or func that gives `rec` another name, and contains `then`.
+    /// A let or func that gives `rec` another name, and contains what `make_body` makes.
     fn rec_by_another_name(
         &mut self,
-        inside: &mut Loop,
+        current: &mut Loop,
         size: u32,
-        then: impl FnOnce(&mut Generator, &mut Loop, u32) -> Made,
-    ) -> Option<Made> {
-        let counter = self.scope.bindings[inside.first + inside.counter].name;
-        let name = self.fresh(For::Rec, &[counter]);
-        let kind = Kind::Rec(inside.number);
+        make_body: impl FnOnce(&mut Generator, &mut Loop, u32) -> RangedExpr,
+    ) -> Option<RangedExpr> {
+        let counter = self.scope.bindings[current.first + current.counter].name;
+        let name = self.fresh(Purpose::Rec, &[counter]);
+        let kind = Kind::Rec(current.number);
         if self.random.percent(50) && self.scope.means_itself(Name::LET) {
-            let value = self.rec_name(inside);
+            let value = self.rec_name(current);
             let head = self.open_alias(value, name, kind);
-            let body = then(self, inside, size.saturating_sub(6));
-            return Some(Made { id: self.close_let(head, body.id), ..body });
+            let body = make_body(self, current, size.saturating_sub(6));
+            return Some(RangedExpr { id: self.close_let(head, body.id), ..body });
         }
         if !self.scope.means_itself(Name::FUNC) {
             return None;
@@ -376,53 +380,53 @@ impl Generator {
         // The form ((func (again) e) rec).
         let param = self.draft.name(name);
         let params = self.draft.list(&[param]);
-        let argument = self.rec_name(inside);
-        let outside = self.scope.len();
+        let argument = self.rec_name(current);
+        let outer_len = self.scope.len();
         self.scope.push(name, kind);
-        let body = then(self, inside, size.saturating_sub(6));
-        self.scope.truncate(outside);
+        let body = make_body(self, current, size.saturating_sub(6));
+        self.scope.truncate(outer_len);
         let head = self.draft.call(Name::FUNC, &[params, body.id]);
         self.work += 1;
-        Some(Made { id: self.draft.apply(head, &[argument]), ..body })
+        Some(RangedExpr { id: self.draft.apply(head, &[argument]), ..body })
     }
 
     /// `rec`, or `(func (a …) (rec a …))`.
-    fn rec_or_caller(&mut self, inside: &mut Loop) -> Id {
-        inside.called = true;
+    fn rec_or_caller(&mut self, current: &mut Loop) -> Id {
+        current.called = true;
         if self.random.percent(70) || !self.scope.means_itself(Name::FUNC) {
-            return self.rec_name(inside);
+            return self.rec_name(current);
         }
-        let names: SmallVec<[Name; 4]> = (0..inside.params.len() as u32).map(Name::of_value).collect();
+        let names: SmallVec<[Name; 4]> = (0..current.params.len() as u32).map(Name::of_value).collect();
         let hides_rec = self.scope.bindings.iter().any(|b| b.visible && names.contains(&b.name) && matches!(b.kind, Kind::Rec(_)));
         if hides_rec {
-            return self.rec_name(inside);
+            return self.rec_name(current);
         }
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let params = self.draft.list(&ids);
-        let rec = self.rec_name(inside);
+        let rec = self.rec_name(current);
         let ids: SmallVec<[Id; 4]> = names.iter().map(|&name| self.draft.name(name)).collect();
         let body = self.draft.apply(rec, &ids);
         self.draft.call(Name::FUNC, &[params, body])
     }
 
-    /// `(if c (rec id …) on)`. At the pixels where c holds, the loop never ends.
-    fn diverging(&mut self, inside: &mut Loop, on: Id) -> Id {
+    /// `(if c (rec id …) next_step)`. At the pixels where c holds, the loop never ends.
+    fn diverging(&mut self, current: &mut Loop, next_step: Id) -> Id {
         let known = self.known();
-        let all_visible = (0..inside.params.len()).all(|i| self.scope.bindings[inside.first + i].visible);
-        let Some(pixel) = self.pixel() else { return on };
+        let all_visible = (0..current.params.len()).all(|i| self.scope.bindings[current.first + i].visible);
+        let Some(pixel) = self.pixel() else { return next_step };
         if !all_visible {
-            return on;
+            return next_step;
         }
         let bound = self.random.pick(&[1.0, 2.0, 3.0]);
         let bound = self.draft.num(bound);
         let builtin = if self.random.percent(50) { known.less_than } else { known.greater_than };
         let condition = self.call(builtin, &[pixel.id, bound]);
-        let head = self.rec_name(inside);
-        let mut same: SmallVec<[Id; 4]> = SmallVec::new();
-        for i in 0..inside.params.len() {
-            same.push(self.use_value(inside.first + i).id);
+        let head = self.rec_name(current);
+        let mut same_arguments: SmallVec<[Id; 4]> = SmallVec::new();
+        for i in 0..current.params.len() {
+            same_arguments.push(self.use_value(current.first + i).id);
         }
-        let again = self.draft.apply(head, &same);
-        self.if_list(condition, again, on)
+        let same_call = self.draft.apply(head, &same_arguments);
+        self.if_list(condition, same_call, next_step)
     }
 }

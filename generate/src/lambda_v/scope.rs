@@ -107,11 +107,11 @@ impl Scope {
     /// Removes all bindings except for the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.bindings.len() > len {
-            let Some(ended) = self.bindings.pop() else { return };
-            if ended.name.is_predefined() {
-                self.hiding[ended.name.0 as usize] -= 1;
+            let Some(removed) = self.bindings.pop() else { return };
+            if removed.name.is_predefined() {
+                self.hiding[removed.name.0 as usize] -= 1;
             }
-            if let Some(outer) = self.bindings.iter_mut().rev().find(|b| b.name == ended.name) {
+            if let Some(outer) = self.bindings.iter_mut().rev().find(|b| b.name == removed.name) {
                 outer.visible = true;
             }
         }
@@ -136,9 +136,9 @@ impl Scope {
         self.bindings.iter().any(|b| b.name == name)
     }
 
-    /// The positions of the visible bindings that `wanted` accepts.
-    pub(super) fn visible(&self, mut wanted: impl FnMut(&Kind) -> bool) -> SmallVec<[u16; 16]> {
+    /// The positions of the visible bindings that `accepts` accepts.
+    pub(super) fn visible(&self, mut accepts: impl FnMut(&Kind) -> bool) -> SmallVec<[u16; 16]> {
         let bindings = self.bindings.iter().enumerate();
-        bindings.filter(|(_, b)| b.visible && wanted(&b.kind)).map(|(i, _)| i as u16).collect()
+        bindings.filter(|(_, b)| b.visible && accepts(&b.kind)).map(|(i, _)| i as u16).collect()
     }
 }

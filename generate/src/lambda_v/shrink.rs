@@ -29,22 +29,22 @@ use std::hash::{Hash, Hasher};
 pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     let types = Keep::WellTyped.types(tree);
     let is_output = |root: ExprId| head(tree, root) == Some("output");
-    let is_this = |root: ExprId| items(tree, root).get(1).is_some_and(|&at| *tree.expr(at) == Expr::Num(location as f32));
+    let is_at_location = |root: ExprId| items(tree, root).get(1).is_some_and(|&at| *tree.expr(at) == Expr::Num(location as f32));
     let mut part = tree.clone();
-    part.roots.retain(|&root| !is_output(root) || is_this(root));
-    let shown = match *part.roots.iter().find(|&&root| head(tree, root) != Some("define"))? {
+    part.roots.retain(|&root| !is_output(root) || is_at_location(root));
+    let output = match *part.roots.iter().find(|&&root| head(tree, root) != Some("define"))? {
         root if is_output(root) => *items(tree, root).get(2)?,
         root => root,
     };
     let component = *COMPONENTS.get(component as usize)?;
-    let slices = match types.get(&tree.span(shown)) {
+    let slices = match types.get(&tree.span(output)) {
         // First the component of the operands. If that is not well typed, the component of the
         // whole expression.
         Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
             .map(|vectors| {
                 let mut sketch = Sketch::of(&part);
-                let projected = sketch.project(shown, component, &vectors, true);
-                sketch.put(shown, projected);
+                let projected = sketch.project(output, component, &vectors, true);
+                sketch.put(output, projected);
                 sketch.finish()
             })
             .to_vec(),
@@ -129,9 +129,9 @@ impl Shrinks for Tree {
         hasher.finish()
     }
 
-    fn changes(&self, keep: Keep, most: u32) -> Vec<(u32, Edit)> {
+    fn changes(&self, keep: Keep, limit: u32) -> Vec<(u32, Edit)> {
         let mut changes = search::changes(self, keep.types(self));
-        changes.retain(|(removed, _)| *removed <= most);
+        changes.retain(|(removed, _)| *removed <= limit);
         changes.sort_by_key(|(removed, _)| std::cmp::Reverse(*removed));
         changes
     }

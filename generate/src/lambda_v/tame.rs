@@ -8,7 +8,7 @@
 
 use super::catalog::{Instance, slot};
 use super::draft::Id;
-use super::expr::{Generator, Made};
+use super::expr::{Generator, RangedExpr};
 use super::range::Range;
 use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
@@ -50,7 +50,7 @@ fn domains(op: Op) -> &'static [(usize, Domain)] {
 
 impl Generator {
     /// Maps the operands of an instance into their domains, as often as the mix says.
-    pub(super) fn tame(&mut self, instance: &Instance, operands: &mut [Made]) {
+    pub(super) fn tame(&mut self, instance: &Instance, operands: &mut [RangedExpr]) {
         // A change of a near-miss stays as it is, whether it is pending or made.
         if self.mix.tame == 0 || self.breach.is_some() || self.broken.is_some() {
             return;
@@ -60,14 +60,14 @@ impl Generator {
             return;
         }
         for &(i, domain) in domains {
-            if let Some(id) = self.drawn_into(domain, instance.params[i], operands[i].id) {
-                operands[i] = Made { id, range: Range::UNKNOWN };
+            if let Some(id) = self.moved_into_domain(domain, instance.params[i], operands[i].id) {
+                operands[i] = RangedExpr { id, range: Range::UNKNOWN };
             }
         }
     }
 
     /// An expression mapped into a domain. `None` if a name that this needs is hidden.
-    fn drawn_into(&mut self, domain: Domain, ty: Ground, id: Id) -> Option<Id> {
+    fn moved_into_domain(&mut self, domain: Domain, ty: Ground, id: Id) -> Option<Id> {
         let known = self.known();
         let within = |g: &mut Generator, bound: f32| {
             let (low, high) = (g.constant_of(ty, -bound)?, g.constant_of(ty, bound)?);

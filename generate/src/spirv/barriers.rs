@@ -33,12 +33,12 @@ pub fn module(seed: u64) -> Module {
     mix.exits = mix.exits.max(30);
     mix.returns = mix.returns.max(8);
     let barriers = random.pick(&[1, 2, 2, 3, 4]);
-    let (alike, decided) = (random.pick(&[0, 50, 80, 95, 100]), random.pick(&[0, 30, 60, 90]));
-    let apart = random.pick(&[0, 10, 20, 40]);
-    let rest = Random::new(random.bits());
-    let mut module = drawn(&mix, rest);
-    make_alike(&mut module, &mut random, alike);
-    decide(&mut module, &mut random, decided, apart);
+    let (uniform_percent, condition_percent) = (random.pick(&[0, 50, 80, 95, 100]), random.pick(&[0, 30, 60, 90]));
+    let divergent_percent = random.pick(&[0, 10, 20, 40]);
+    let module_random = Random::new(random.bits());
+    let mut module = drawn(&mix, module_random);
+    make_uniform(&mut module, &mut random, uniform_percent);
+    decide(&mut module, &mut random, condition_percent, divergent_percent);
     for _ in 0..barriers {
         put_barrier(&mut module, &mut random);
     }
@@ -46,7 +46,7 @@ pub fn module(seed: u64) -> Module {
 }
 
 /// Replaces built-in inputs that differ within a workgroup by a component of WorkgroupId.
-fn make_alike(module: &mut Module, random: &mut Random, percent: u32) {
+fn make_uniform(module: &mut Module, random: &mut Random, percent: u32) {
     module.each_expr(&mut |e| {
         if let Op::Builtin(builtin @ (Builtin::LocalIndex | Builtin::Global(_) | Builtin::Local(_))) = &mut e.op
             && random.percent(percent)
@@ -56,16 +56,17 @@ fn make_alike(module: &mut Module, random: &mut Random, percent: u32) {
     });
 }
 
-/// Replaces the conditions of selections and the iteration counts of loops. In `alike` of a hundred
-/// places it takes a word of the input, in `apart` of a hundred the index of the invocation.
-fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
+/// Replaces the conditions of selections and the iteration counts of loops. In `uniform_percent` of
+/// a hundred places it takes a word of the input, in `divergent_percent` of a hundred the index of
+/// the invocation.
+fn decide(module: &mut Module, random: &mut Random, uniform_percent: u32, divergent_percent: u32) {
     let words = module.input.len().max(1) as u32;
-    let other = |random: &mut Random| {
+    let replacement = |random: &mut Random| {
         let index = Expr::uint(random.below(words));
         let word = |op, args| Some(Expr::new(Type::UINT, op, args));
         match random.below(100) {
-            n if n < alike => word(Op::Input, vec![index]),
-            n if n < alike + apart => word(Op::Builtin(Builtin::LocalIndex), Vec::new()),
+            n if n < uniform_percent => word(Op::Input, vec![index]),
+            n if n < uniform_percent + divergent_percent => word(Op::Builtin(Builtin::LocalIndex), Vec::new()),
             _ => None,
         }
     };
@@ -75,17 +76,17 @@ fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
                 Stmt::If(condition, ..) => {
                     let compare = random.pick(&[Compare::ULessThan, Compare::ULessThan, Compare::INotEqual]);
                     let limit = Expr::uint(random.between(1, 3));
-                    if let Some(word) = other(random) {
+                    if let Some(word) = replacement(random) {
                         *condition = Expr::new(Type::BOOL, Op::Compare(compare), vec![word, limit]);
                     }
                 }
                 Stmt::Switch(selector, ..) if selector.ty == Type::UINT => {
-                    if let Some(word) = other(random) {
+                    if let Some(word) = replacement(random) {
                         *selector = word;
                     }
                 }
                 Stmt::Loop(l) => {
-                    if let (Trip::Masked(e, _), Some(word)) = (&mut l.trip, other(random)) {
+                    if let (Trip::Masked(e, _), Some(word)) = (&mut l.trip, replacement(random)) {
                         *e = word;
                     }
                 }
@@ -100,18 +101,18 @@ fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
 fn put_barrier(module: &mut Module, random: &mut Random) {
     let mut blocks = 0u32;
     module.each_block(&mut |_| blocks += 1);
-    let mut own = 0;
+    let mut function_blocks = 0;
     let mut functions = Module { main: Function::default(), ..module.clone() };
-    functions.each_block(&mut |_| own += 1);
+    functions.each_block(&mut |_| function_blocks += 1);
     // The last list is that of the empty entry point.
-    let own = own - 1;
+    let function_blocks = function_blocks - 1;
     let late = random.percent(25);
     let (chosen, mut number) = (random.below(blocks), 0);
-    let chosen = if chosen == own && !late { (chosen + 1) % blocks } else { chosen };
+    let chosen = if chosen == function_blocks && !late { (chosen + 1) % blocks } else { chosen };
     module.each_block(&mut |block| {
         if number == chosen {
-            let leaves = block.last().is_some_and(|last| matches!(last, Stmt::Exit(..) | Stmt::Return(_)));
-            let at = random.below((block.len() + 1 - usize::from(leaves)) as u32) as usize;
+            let ends_in_jump = block.last().is_some_and(|last| matches!(last, Stmt::Exit(..) | Stmt::Return(_)));
+            let at = random.below((block.len() + 1 - usize::from(ends_in_jump)) as u32) as usize;
             block.insert(at, Stmt::Barrier);
         }
         number += 1;

@@ -47,7 +47,7 @@ fn pixels(target: &ObservedTarget) -> impl Iterator<Item = (u32, u32)> + use<> {
 }
 
 /// Whether the device decides the coverage of this pixel, so that nothing is known of it.
-fn is_anywhere(target: &ObservedTarget, x: u32, y: u32) -> bool {
+fn coverage_is_undecided(target: &ObservedTarget, x: u32, y: u32) -> bool {
     (0..target.image.format().channels().len()).all(|c| matches!(target.component(x, y, c), Some(Component::Undecided(Why::Coverage))))
 }
 
@@ -55,78 +55,81 @@ fn is_anywhere(target: &ObservedTarget, x: u32, y: u32) -> bool {
 /// A device may place some triangles differently, while the machine draws them at their definite
 /// place. Pixels of such triangles are not compared.
 pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
-    let (one, other) = match (relation, machine) {
-        (Outcome::Observed(one), Outcome::Observed(other)) => (one, other),
-        (Outcome::Undefined(one), Outcome::Undefined(other)) => {
+    let (expected, actual) = match (relation, machine) {
+        (Outcome::Observed(expected), Outcome::Observed(actual)) => (expected, actual),
+        (Outcome::Undefined(expected), Outcome::Undefined(actual)) => {
             // The order of turns decides which of two racing accesses is reported.
-            let same = one == other || one.ub == Ub::DataRace && other.ub == Ub::DataRace;
-            return (!same).then(|| format!("{other:?}, not {one:?}"));
+            let same = expected == actual || expected.ub == Ub::DataRace && actual.ub == Ub::DataRace;
+            return (!same).then(|| format!("{actual:?}, not {expected:?}"));
         }
         (Outcome::Unsupported(_), Outcome::Unsupported(_)) => return None,
-        (one, other) => return (one.name() != other.name()).then(|| format!("{}, not {}: {other:?}", other.name(), one.name())),
+        (expected, actual) => {
+            return (expected.name() != actual.name()).then(|| format!("{}, not {}: {actual:?}", actual.name(), expected.name()));
+        }
     };
-    let mut some_anywhere = false;
-    for (target, found) in one.targets.iter().zip(&other.targets) {
-        let compared = || pixels(target).filter(|&(x, y)| !is_anywhere(target, x, y));
-        some_anywhere |= pixels(target).any(|(x, y)| is_anywhere(target, x, y));
-        let raw = |(x, y): &(u32, u32)| target.image.raw(0, (*x).into(), (*y).into()) != found.image.raw(0, (*x).into(), (*y).into());
-        if target.location != found.location || compared().any(|pixel| raw(&pixel)) {
-            return Some(format!("texels {:?}, not {:?}", found.image.bytes(0), target.image.bytes(0)));
+    let mut some_undecided = false;
+    for (target, actual_target) in expected.targets.iter().zip(&actual.targets) {
+        let compared = || pixels(target).filter(|&(x, y)| !coverage_is_undecided(target, x, y));
+        some_undecided |= pixels(target).any(|(x, y)| coverage_is_undecided(target, x, y));
+        let raw =
+            |(x, y): &(u32, u32)| target.image.raw(0, (*x).into(), (*y).into()) != actual_target.image.raw(0, (*x).into(), (*y).into());
+        if target.location != actual_target.location || compared().any(|pixel| raw(&pixel)) {
+            return Some(format!("texels {:?}, not {:?}", actual_target.image.bytes(0), target.image.bytes(0)));
         }
         for (x, y, c) in compared().flat_map(|(x, y)| (0..4).map(move |c| (x, y, c))) {
-            let (made, shown) = (target.undefined(x, y, c), found.undefined(x, y, c));
-            if made != shown {
-                return Some(format!("({x}, {y}), {c}: {shown:?}, not {made:?}"));
+            let (expected_undefined, actual_undefined) = (target.undefined(x, y, c), actual_target.undefined(x, y, c));
+            if expected_undefined != actual_undefined {
+                return Some(format!("({x}, {y}), {c}: {actual_undefined:?}, not {expected_undefined:?}"));
             }
         }
     }
-    let depths = one.depth.as_ref().map(|depth| {
+    let depths = expected.depth.as_ref().map(|depth| {
         let [width, height] = depth.size();
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         pixels.filter_map(|(x, y)| depth.depth(x, y)).map(|depth| depth.0.value).collect::<Vec<_>>()
     });
-    if some_anywhere {
+    if some_undecided {
         return None;
     }
-    if depths != other.depth {
-        return Some(format!("depths {:?}, not {depths:?}", other.depth));
+    if depths != actual.depth {
+        return Some(format!("depths {:?}, not {depths:?}", actual.depth));
     }
-    if one.images != other.images {
-        return Some(format!("images {:?}, not {:?}", other.images, one.images));
+    if expected.images != actual.images {
+        return Some(format!("images {:?}, not {:?}", actual.images, expected.images));
     }
-    if one.buffers != other.buffers {
-        return Some(format!("buffers {:?}, not {:?}", other.buffers, one.buffers));
+    if expected.buffers != actual.buffers {
+        return Some(format!("buffers {:?}, not {:?}", actual.buffers, expected.buffers));
     }
-    (one.instructions != other.instructions).then(|| format!("{} instructions, not {}", other.instructions, one.instructions))
+    (expected.instructions != actual.instructions).then(|| format!("{} instructions, not {}", actual.instructions, expected.instructions))
 }
 
 /// Whether the undefined values come from two fragments of one pixel. One may lie over the other.
 /// If only the machine knows that the later fragment is there, it names that fragment.
-fn of_one_pixel(one: MadeBy, other: MadeBy) -> bool {
-    let (Some((_, one)), Some((_, other))) = (one.instruction, other.instruction) else { return false };
-    one.workgroup != other.workgroup && one.local == other.local
+fn of_one_pixel(expected: MadeBy, actual: MadeBy) -> bool {
+    let (Some((_, expected)), Some((_, actual))) = (expected.instruction, actual.instruction) else { return false };
+    expected.workgroup != actual.workgroup && expected.local == actual.local
 }
 
 /// The first difference between the relation alone and a draw over sets whose fragments run on the
 /// machine. A result of the machine that is only more precise is no difference. Counts the
 /// compared components.
 pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: &mut Components) -> Option<String> {
-    for (target, found) in relation.targets.iter().zip(&machine.targets) {
-        if target.image != found.image {
+    for (target, actual_target) in relation.targets.iter().zip(&machine.targets) {
+        if target.image != actual_target.image {
             return Some("other definite texels".into());
         }
         for (x, y, c) in pixels(target).flat_map(|(x, y)| (0..target.image.format().channels().len()).map(move |c| (x, y, c))) {
-            let (Some(one), Some(other)) = (target.component(x, y, c), found.component(x, y, c)) else { continue };
-            let count = match (&one, &other) {
+            let (Some(expected), Some(actual)) = (target.component(x, y, c), actual_target.component(x, y, c)) else { continue };
+            let count = match (&expected, &actual) {
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
                 // The relation has fewer instructions for sets when it runs together with
                 // the machine.
                 (_, Component::Undecided(Why::Unfollowed)) => &mut counts.unfollowed,
-                (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
-                (Component::OneOf(one), Component::OneOf(other)) if one.is_alike(other) => &mut counts.sets,
-                (Component::Undefined(one), Component::Undefined(other)) if of_one_pixel(*one, *other) => &mut counts.undefined,
-                (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),
+                (Component::Within(expected), Component::Within(actual)) if expected.is_alike(actual) => &mut counts.sets,
+                (Component::OneOf(expected), Component::OneOf(actual)) if expected.is_alike(actual) => &mut counts.sets,
+                (Component::Undefined(expected), Component::Undefined(actual)) if of_one_pixel(*expected, *actual) => &mut counts.undefined,
+                (expected, actual) if expected != actual => return Some(format!("({x}, {y}), {c}: {actual:?}, not {expected:?}")),
                 (Component::Exactly(_), _) => &mut counts.exactly,
                 (Component::Undefined(_), _) => &mut counts.undefined,
                 _ => &mut counts.sets,
@@ -141,9 +144,9 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
 /// is known.
 type Open = (BTreeMap<(usize, u64), Expected>, BTreeSet<(usize, u64)>);
 
-fn open(shown: &Observation, acceptance: &Acceptance) -> Open {
+fn undecided_words(observation: &Observation, acceptance: &Acceptance) -> Open {
     let definite = |buffer: usize, offset: u64| {
-        let bytes = shown.buffers.get(buffer)?.bytes.get(offset as usize..offset as usize + 4)?;
+        let bytes = observation.buffers.get(buffer)?.bytes.get(offset as usize..offset as usize + 4)?;
         Some(Expected::Bits(u32::from_le_bytes(bytes.try_into().ok()?)))
     };
     let words = acceptance.words.iter().map(|word| ((word.buffer, word.offset), word.expected));
@@ -163,27 +166,28 @@ pub fn dispatched(relation: (&Observation, &Acceptance), machine: (&Observation,
     if let (Some(Unsettled::Reached(why)), None) = (&relation.1.unsettled, &machine.1.unsettled) {
         return Some(format!("all, and the relation nothing: {why}"));
     }
-    let (words, doubtful) = open(relation.0, relation.1);
-    let (found, left) = open(machine.0, machine.1);
+    let (words, doubtful) = undecided_words(relation.0, relation.1);
+    let (actual_words, actual_doubtful) = undecided_words(machine.0, machine.1);
     let is_open =
         |bytes: &BTreeSet<(usize, u64)>, (buffer, offset): (usize, u64)| (offset..offset + 4).any(|at| bytes.contains(&(buffer, at)));
-    if let Some((buffer, byte)) = left.iter().find(|&&at| !doubtful.contains(&at)) {
+    if let Some((buffer, byte)) = actual_doubtful.iter().find(|&&at| !doubtful.contains(&at)) {
         return Some(format!("byte {byte} of buffer {buffer} is open"));
     }
-    counts.open += left.len() as u64;
-    counts.more += doubtful.difference(&left).count() as u64;
-    for (&(buffer, offset), one) in &words {
-        let same = match (one, found.get(&(buffer, offset))) {
-            (Expected::Within(one), Some(Expected::Within(other))) => one.is_alike(other),
-            (one, other) => Some(one) == other,
+    counts.open += actual_doubtful.len() as u64;
+    counts.more += doubtful.difference(&actual_doubtful).count() as u64;
+    for (&(buffer, offset), expected) in &words {
+        let same = match (expected, actual_words.get(&(buffer, offset))) {
+            (Expected::Within(expected), Some(Expected::Within(actual))) => expected.is_alike(actual),
+            (expected, actual) => Some(expected) == actual,
         };
         if !same {
-            return Some(format!("byte {offset} of buffer {buffer}: {:?}, not {one:?}", found.get(&(buffer, offset))));
+            return Some(format!("byte {offset} of buffer {buffer}: {:?}, not {expected:?}", actual_words.get(&(buffer, offset))));
         }
         counts.sets += 1;
     }
-    if let Some(((buffer, offset), other)) = found.iter().find(|(word, _)| !words.contains_key(word) && !is_open(&doubtful, **word)) {
-        return Some(format!("byte {offset} of buffer {buffer}: {other:?}, and the relation leaves nothing open"));
+    if let Some(((buffer, offset), actual)) = actual_words.iter().find(|(word, _)| !words.contains_key(word) && !is_open(&doubtful, **word))
+    {
+        return Some(format!("byte {offset} of buffer {buffer}: {actual:?}, and the relation leaves nothing open"));
     }
     let all: usize = relation.0.buffers.iter().map(|buffer| buffer.bytes.len() / 4).sum();
     counts.exactly += (all - words.len().min(all)) as u64;
@@ -214,11 +218,11 @@ mod tests {
 
     #[test]
     fn makers_are_alike_in_other_quads_at_the_same_place_only() {
-        let made =
+        let made_by =
             |workgroup, local| MadeBy { kind: Unspecified::Uninitialised, instruction: Some((175, InvocationId { workgroup, local })) };
-        assert!(of_one_pixel(made(1, 2), made(17, 2)));
-        assert!(!of_one_pixel(made(1, 2), made(17, 3)));
-        assert!(!of_one_pixel(made(1, 2), made(1, 3)));
-        assert!(!of_one_pixel(made(1, 2), MadeBy { instruction: None, ..made(17, 2) }));
+        assert!(of_one_pixel(made_by(1, 2), made_by(17, 2)));
+        assert!(!of_one_pixel(made_by(1, 2), made_by(17, 3)));
+        assert!(!of_one_pixel(made_by(1, 2), made_by(1, 3)));
+        assert!(!of_one_pixel(made_by(1, 2), MadeBy { instruction: None, ..made_by(17, 2) }));
     }
 }

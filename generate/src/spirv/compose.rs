@@ -91,8 +91,8 @@ impl Draw {
             0 | 1 => builtin(Builtin::LocalIndex),
             2 => {
                 let i = self.random.below(3) as u8;
-                let which = self.random.below(4);
-                builtin(match which {
+                let choice = self.random.below(4);
+                builtin(match choice {
                     0 => Builtin::Global(i),
                     1 => Builtin::Local(i),
                     2 if x * y * z > 1 => Builtin::Group(i),
@@ -128,14 +128,14 @@ impl Draw {
 
     /// A local in scope, or a part of it.
     fn known(&mut self, ty: &Type) -> Option<Expr> {
-        let same: Vec<Local> = self.scope.iter().copied().filter(|&local| self.module.locals[local as usize] == *ty).collect();
-        if !same.is_empty() {
+        let same_type: Vec<Local> = self.scope.iter().copied().filter(|&local| self.module.locals[local as usize] == *ty).collect();
+        if !same_type.is_empty() {
             // The latest locals depend on most of the program.
-            let recent = same.len().saturating_sub(6);
-            let local = same[recent + self.random.below((same.len() - recent) as u32) as usize];
+            let recent = same_type.len().saturating_sub(6);
+            let local = same_type[recent + self.random.below((same_type.len() - recent) as u32) as usize];
             return Some(Expr::local(local, ty.clone()));
         }
-        let wider: Vec<(Local, u32)> = self
+        let composites: Vec<(Local, u32)> = self
             .scope
             .iter()
             .flat_map(|&local| {
@@ -143,10 +143,10 @@ impl Draw {
                 (0..whole.parts()).filter(|&i| whole.part(i).as_ref() == Some(ty)).map(move |i| (local, i)).collect::<Vec<_>>()
             })
             .collect();
-        if wider.is_empty() {
+        if composites.is_empty() {
             return None;
         }
-        let (local, i) = wider[self.random.below(wider.len() as u32) as usize];
+        let (local, i) = composites[self.random.below(composites.len() as u32) as usize];
         let whole = Expr::local(local, self.module.locals[local as usize].clone());
         Some(Expr::new(ty.clone(), Op::Extract(vec![i]), vec![whole]))
     }
@@ -186,8 +186,8 @@ impl Draw {
     pub fn place(&mut self, ty: &Type) -> Option<Place> {
         let mut roots = self.roots();
         while !roots.is_empty() {
-            let (root, holds, _) = roots.swap_remove(self.random.below(roots.len() as u32) as usize);
-            if let Some(path) = self.path(&holds, ty) {
+            let (root, pointee, _) = roots.swap_remove(self.random.below(roots.len() as u32) as usize);
+            if let Some(path) = self.path(&pointee, ty) {
                 let indices = self.path_indices(&path);
                 return Some(Place { root, path, indices });
             }
@@ -243,7 +243,7 @@ impl Draw {
         match self.random.below(12) {
             0..5 => {
                 let scalar = self.mix.integer(&mut self.random);
-                let of = Type::lanes(scalar, lanes);
+                let operand_type = Type::lanes(scalar, lanes);
                 let compare = self.random.pick(&[
                     Compare::IEqual,
                     Compare::INotEqual,
@@ -256,7 +256,7 @@ impl Draw {
                     Compare::ULessThanEqual,
                     Compare::SLessThanEqual,
                 ]);
-                let args = vec![self.expr(&of, fuel - 1), self.expr(&of, fuel - 1)];
+                let args = vec![self.expr(&operand_type, fuel - 1), self.expr(&operand_type, fuel - 1)];
                 Expr::new(ty, Op::Compare(compare), args)
             }
             // One of the low bits of a word is about as often true as false.
@@ -276,8 +276,8 @@ impl Draw {
                 Expr::new(ty, Op::Unary(Unary::LogicalNot), vec![arg])
             }
             10 if lanes == 1 => {
-                let of = Type::Vector(Scalar::Bool, self.random.between(2, 4) as u8);
-                let arg = self.expr(&of, fuel - 1);
+                let vector_type = Type::Vector(Scalar::Bool, self.random.between(2, 4) as u8);
+                let arg = self.expr(&vector_type, fuel - 1);
                 Expr::new(ty, if self.random.percent(50) { Op::Any } else { Op::All }, vec![arg])
             }
             _ => self.either(&ty, fuel),
@@ -392,7 +392,7 @@ impl Draw {
     }
 
     fn integer_binary(&mut self, scalar: Scalar) -> Binary {
-        let any = [
+        let operations = [
             Binary::IAdd,
             Binary::IAdd,
             Binary::ISub,
@@ -409,13 +409,13 @@ impl Draw {
         let signed = scalar.signed() != self.random.percent(10);
         let word = scalar.width() == 32;
         match self.random.below(14) {
-            0..10 => self.random.pick(&any),
+            0..10 => self.random.pick(&operations),
             10 | 11 if signed => self.random.pick(&[Binary::SDiv, Binary::SRem, Binary::SMod]),
             10 | 11 if !scalar.signed() => self.random.pick(&[Binary::UDiv, Binary::UMod]),
             12 => Binary::ShiftRightArithmetic,
             _ if word && signed => self.random.pick(&[Binary::SMin, Binary::SMax]),
             _ if word => self.random.pick(&[Binary::UMin, Binary::UMax]),
-            _ => self.random.pick(&any),
+            _ => self.random.pick(&operations),
         }
     }
 
@@ -437,7 +437,7 @@ impl Draw {
 
 /// An estimate of the number of instructions of an expression.
 pub(super) fn cost(e: &Expr) -> f64 {
-    let own = match &e.op {
+    let own_cost = match &e.op {
         Op::Const(_) | Op::Local(_) => 0.0,
         Op::Load(_, path) | Op::Table(path) => 1.0 + if path.is_empty() { 0.0 } else { 1.0 } + e.args.len() as f64,
         Op::Input => 3.0,
@@ -453,5 +453,5 @@ pub(super) fn cost(e: &Expr) -> f64 {
         Op::ConstructByInsertion => 1.0 + e.args.len() as f64,
         _ => 1.0,
     };
-    own + e.args.iter().map(cost).sum::<f64>()
+    own_cost + e.args.iter().map(cost).sum::<f64>()
 }

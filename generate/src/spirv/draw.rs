@@ -31,7 +31,7 @@ pub(super) struct Draw {
     costs: Vec<f64>,
     /// Private variables that are passed by pointer. Functions do not access them by name, because
     /// SPIR-V §2.18.2 forbids aliases.
-    lent: Vec<u32>,
+    pointer_variables: Vec<u32>,
 }
 
 /// The module of a seed. Its mix is drawn within the limits.
@@ -70,7 +70,7 @@ pub fn drawn(mix: &Mix, random: Random) -> Module {
         uniform: true,
         returns: None,
         costs: Vec::new(),
-        lent: Vec::new(),
+        pointer_variables: Vec::new(),
     };
     draw.resources();
     for i in 0..mix.functions {
@@ -118,8 +118,8 @@ impl Draw {
         }
         let atomics =
             [Atomic::IAdd, Atomic::IAdd, Atomic::And, Atomic::Or, Atomic::Xor, Atomic::SMin, Atomic::SMax, Atomic::UMin, Atomic::UMax];
-        for (wanted, workgroup) in [(self.mix.group_counters, true), (self.mix.buffer_counters, false)] {
-            for _ in 0..if wanted { self.random.between(1, 2) } else { 0 } {
+        for (enabled, workgroup) in [(self.mix.group_counters, true), (self.mix.buffer_counters, false)] {
+            for _ in 0..if enabled { self.random.between(1, 2) } else { 0 } {
                 let length = self.random.pick(&[1, 2, 4, 7]).min(if workgroup { self.module.local_count() } else { u32::MAX });
                 let atomic = self.random.pick(&atomics);
                 self.module.counters.push(Counter { workgroup, atomic, length });
@@ -141,7 +141,7 @@ impl Draw {
         let variables = self.module.variables.iter().enumerate().filter_map(|(i, variable)| {
             let private = variable.class == Class::Private;
             let reached = match private {
-                true => entry || !self.lent.contains(&(i as u32)),
+                true => entry || !self.pointer_variables.contains(&(i as u32)),
                 false => variable.class == Class::Function(self.function),
             };
             reached.then(|| (Root::Variable(i as u32), variable.ty.clone(), private))
@@ -219,12 +219,12 @@ impl Draw {
             body.push(Stmt::ReadCounter { counter: i, index, result });
             self.scope.push(result);
         }
-        self.show(&mut body);
+        self.output_values(&mut body);
         self.module.main.body = body;
     }
 
     /// Writes every word of the output, from values in scope at the end.
-    fn show(&mut self, body: &mut Vec<Stmt>) {
+    fn output_values(&mut self, body: &mut Vec<Stmt>) {
         let scope = self.scope.clone();
         let roots = self.roots();
         for slot in 0..self.module.output_words {
@@ -255,15 +255,15 @@ impl Draw {
         }
     }
 
-    /// Statements that run about `budget` instructions, and the number that they run. With `keep`,
-    /// their locals stay in scope.
-    fn block(&mut self, budget: f64, depth: u32, keep: bool) -> (Vec<Stmt>, f64) {
+    /// Statements that run about `budget` instructions, and the number that they run. With
+    /// `keeps_scope`, their locals stay in scope.
+    fn block(&mut self, budget: f64, depth: u32, keeps_scope: bool) -> (Vec<Stmt>, f64) {
         let outer = self.scope.len();
         let (mut body, mut spent) = (Vec::new(), 0.0);
         while spent < budget && body.len() < 40 {
             spent += self.statement(&mut body, budget - spent, depth);
         }
-        if !keep {
+        if !keeps_scope {
             self.scope.truncate(outer);
         }
         (body, spent)
@@ -271,26 +271,26 @@ impl Draw {
 
     /// Adds one statement. Returns its cost.
     fn statement(&mut self, body: &mut Vec<Stmt>, budget: f64, depth: u32) -> f64 {
-        let deep = depth >= DEEPEST || budget < 8.0;
+        let is_deepest = depth >= DEEPEST || budget < 8.0;
         let entry = self.function == ENTRY;
         let mix = &self.mix;
-        let when = |condition: bool, weight: u32| if condition { weight } else { 0 };
+        let weight_if = |condition: bool, weight: u32| if condition { weight } else { 0 };
         let weights = [
             mix.lets,
             mix.stores,
-            when(!deep, mix.ifs),
-            when(!deep && budget > 14.0, mix.loops),
-            when(!deep && budget > 10.0, mix.switches),
-            when(!self.costs.is_empty(), mix.calls),
-            when(entry, 4),
-            when(entry && self.uniform && mix.exchange, 20),
-            when(self.counted(), 16),
-            when(entry && mix.own_atomics, 16),
+            weight_if(!is_deepest, mix.ifs),
+            weight_if(!is_deepest && budget > 14.0, mix.loops),
+            weight_if(!is_deepest && budget > 10.0, mix.switches),
+            weight_if(!self.costs.is_empty(), mix.calls),
+            weight_if(entry, 4),
+            weight_if(entry && self.uniform && mix.exchange, 20),
+            weight_if(self.has_counters(), 16),
+            weight_if(entry && mix.own_atomics, 16),
             2,
-            when(entry && self.uniform && mix.group_counters, 4),
+            weight_if(entry && self.uniform && mix.group_counters, 4),
         ];
         match self.random.weighted(&weights) {
-            0 => self.name(body),
+            0 => self.let_statement(body),
             1 => self.store(body),
             2 => self.selection(body, budget, depth),
             3 => self.repeat(body, budget, depth),
@@ -316,7 +316,7 @@ impl Draw {
                 spent
             }
             8 => self.count(body),
-            9 => self.own(body),
+            9 => self.own_atomic(body),
             11 => {
                 let counters: Vec<u32> =
                     (0..self.module.counters.len() as u32).filter(|&i| self.module.counters[i as usize].workgroup).collect();
@@ -332,7 +332,7 @@ impl Draw {
         }
     }
 
-    fn name(&mut self, body: &mut Vec<Stmt>) -> f64 {
+    fn let_statement(&mut self, body: &mut Vec<Stmt>) -> f64 {
         let ty = self.mix.value(&mut self.random);
         let e = self.expr(&ty, self.mix.fuel);
         if matches!(e.op, Op::Const(_) | Op::Local(_)) {
@@ -409,24 +409,24 @@ impl Draw {
     }
 
     /// A variable to pass by pointer. It is none that the same call passes already.
-    fn pointer(&mut self, ty: &Type, private: bool, taken: &[Root]) -> Option<Root> {
+    fn pointer(&mut self, ty: &Type, private: bool, used_roots: &[Root]) -> Option<Root> {
         let entry = self.function == ENTRY;
-        let fits = |(root, holds, class): &(Root, Type, bool)| {
-            let lent = match root {
-                Root::Variable(i) => !*class || self.lent.contains(i),
+        let fitting_root = |(root, pointee, class): &(Root, Type, bool)| {
+            let is_allowed = match root {
+                Root::Variable(i) => !*class || self.pointer_variables.contains(i),
                 Root::Parameter(_) => true,
             };
-            (holds == ty && *class == private && lent && !taken.contains(root)).then_some(*root)
+            (pointee == ty && *class == private && is_allowed && !used_roots.contains(root)).then_some(*root)
         };
-        let found: Vec<Root> = self.roots().iter().filter_map(fits).collect();
-        if !found.is_empty() {
-            return Some(self.random.pick(&found));
+        let fitting_roots: Vec<Root> = self.roots().iter().filter_map(fitting_root).collect();
+        if !fitting_roots.is_empty() {
+            return Some(self.random.pick(&fitting_roots));
         }
         match private {
             false => Some(Root::Variable(self.variable(ty.clone(), Class::Function(self.function)))),
             true if entry => {
                 let i = self.variable(ty.clone(), Class::Private);
-                self.lent.push(i);
+                self.pointer_variables.push(i);
                 Some(Root::Variable(i))
             }
             true => None,
@@ -434,7 +434,7 @@ impl Draw {
     }
 
     /// Whether the module has a counter.
-    fn counted(&self) -> bool {
+    fn has_counters(&self) -> bool {
         !self.module.counters.is_empty()
     }
 
@@ -448,7 +448,7 @@ impl Draw {
         spent
     }
 
-    fn own(&mut self, body: &mut Vec<Stmt>) -> f64 {
+    fn own_atomic(&mut self, body: &mut Vec<Stmt>) -> f64 {
         let atomics = [Atomic::IAdd, Atomic::And, Atomic::Or, Atomic::Xor, Atomic::SMin, Atomic::SMax, Atomic::UMin, Atomic::UMax];
         let atomic = match self.random.below(12) {
             0..5 => OwnAtomic::Rmw(self.random.pick(&atomics)),

@@ -39,7 +39,7 @@ enum Key {
     Pointer(u32, Id),
     Function(Vec<Id>),
     /// An array of this element type and length, without layout.
-    Several(Id, u32),
+    Array(Id, u32),
 }
 
 /// A module under construction.
@@ -140,11 +140,11 @@ impl Emit {
 
     /// The id of a type of values, without explicit layout.
     pub fn ty(&mut self, ty: &Type) -> Id {
-        self.laid_out(ty, false)
+        self.type_with_layout(ty, false)
     }
 
     /// The id of a type of values, with explicit layout or without.
-    fn laid_out(&mut self, ty: &Type, explicit: bool) -> Id {
+    fn type_with_layout(&mut self, ty: &Type, explicit: bool) -> Id {
         // Scalars and vectors have no layout of their own.
         let explicit = explicit && ty.scalar().is_none();
         let key = Key::Value(ty.clone(), explicit);
@@ -163,21 +163,21 @@ impl Emit {
                 self.declare(key, spirv::Op::TypeInt, &[u32::from(*width), u32::from(*signed)])
             }
             Type::Vector(scalar, n) => {
-                let of = self.ty(&Type::Scalar(*scalar));
-                self.declare(key, spirv::Op::TypeVector, &[of, u32::from(*n)])
+                let component_type = self.ty(&Type::Scalar(*scalar));
+                self.declare(key, spirv::Op::TypeVector, &[component_type, u32::from(*n)])
             }
             Type::Array(element, n) => {
-                let of = self.laid_out(element, explicit);
+                let element_type = self.type_with_layout(element, explicit);
                 let length = self.uint(*n);
-                let id = self.declare(key, spirv::Op::TypeArray, &[of, length]);
+                let id = self.declare(key, spirv::Op::TypeArray, &[element_type, length]);
                 if explicit {
                     self.decorate(id, Decoration::ArrayStride, &[stride(element)]);
                 }
                 id
             }
             Type::Struct(members) => {
-                let of: Vec<Id> = members.iter().map(|member| self.laid_out(member, explicit)).collect();
-                let id = self.declare(key, spirv::Op::TypeStruct, &of);
+                let member_types: Vec<Id> = members.iter().map(|member| self.type_with_layout(member, explicit)).collect();
+                let id = self.declare(key, spirv::Op::TypeStruct, &member_types);
                 if explicit {
                     self.offsets(id, members);
                 }
@@ -202,19 +202,19 @@ impl Emit {
         if let Some(&id) = self.types.get(&key) {
             return id;
         }
-        let of = self.ty(ty);
-        self.declare(key, spirv::Op::TypeStruct, &[of, of])
+        let member_type = self.ty(ty);
+        self.declare(key, spirv::Op::TypeStruct, &[member_type, member_type])
     }
 
     /// An array of `n` values, without layout.
-    pub fn several(&mut self, ty: &Type, n: u32) -> Id {
-        let of = self.ty(ty);
-        let key = Key::Several(of, n);
+    pub fn array_type(&mut self, ty: &Type, n: u32) -> Id {
+        let element_type = self.ty(ty);
+        let key = Key::Array(element_type, n);
         if let Some(&id) = self.types.get(&key) {
             return id;
         }
         let length = self.uint(n);
-        self.declare(key, spirv::Op::TypeArray, &[of, length])
+        self.declare(key, spirv::Op::TypeArray, &[element_type, length])
     }
 
     /// The pointer type of a storage class and a pointee type.
@@ -370,9 +370,9 @@ impl Emit {
 
     fn table_block(&mut self) -> Id {
         let Type::Struct(members) = self.table.clone() else { unreachable!("the table is a structure") };
-        let of: Vec<Id> = members.iter().map(|member| self.laid_out(member, true)).collect();
+        let member_types: Vec<Id> = members.iter().map(|member| self.type_with_layout(member, true)).collect();
         let id = self.id();
-        self.globals.push_with(spirv::Op::TypeStruct, &[id], &of);
+        self.globals.push_with(spirv::Op::TypeStruct, &[id], &member_types);
         self.offsets(id, &members);
         self.decorate(id, Decoration::Block, &[]);
         id
@@ -390,16 +390,16 @@ impl Emit {
     /// Loads a value of type `ty` from the table, at the end of an access chain.
     pub fn table(&mut self, ty: &Type, indices: &[Id]) -> Id {
         let variable = self.buffer(Buffer::Table);
-        let of = self.laid_out(ty, true);
-        let pointer = self.pointer(StorageClass::StorageBuffer, of);
+        let laid_out_type = self.type_with_layout(ty, true);
+        let pointer = self.pointer(StorageClass::StorageBuffer, laid_out_type);
         let words: Vec<u32> = [variable].into_iter().chain(indices.iter().copied()).collect();
         let chain = self.op(spirv::Op::AccessChain, pointer, &words);
-        let value = self.op(spirv::Op::Load, of, &[chain]);
+        let value = self.op(spirv::Op::Load, laid_out_type, &[chain]);
         if ty.scalar().is_some() {
             return value;
         }
-        let plain = self.ty(ty);
-        self.op(spirv::Op::CopyLogical, plain, &[value])
+        let type_without_layout = self.ty(ty);
+        self.op(spirv::Op::CopyLogical, type_without_layout, &[value])
     }
 
     /// The words of the finished module, and the number of instructions before the functions.
@@ -412,10 +412,11 @@ impl Emit {
             head.push_with(spirv::Op::ExtInstImport, &[set], &string("GLSL.std.450"));
         }
         head.push(spirv::Op::MemoryModel, &[spirv::AddressingModel::Logical as u32, spirv::MemoryModel::GLSL450 as u32]);
-        let all = self.minor >= 4;
-        let listed = self.interface.iter().filter(|(_, class)| all || *class == StorageClass::Input).map(|(id, _)| *id);
-        let rest: Vec<u32> = string(name).into_iter().chain(listed).collect();
-        head.push_with(spirv::Op::EntryPoint, &[ExecutionModel::GLCompute as u32, entry], &rest);
+        let lists_every_variable = self.minor >= 4;
+        let interface_ids =
+            self.interface.iter().filter(|(_, class)| lists_every_variable || *class == StorageClass::Input).map(|(id, _)| *id);
+        let name_and_interface: Vec<u32> = string(name).into_iter().chain(interface_ids).collect();
+        head.push_with(spirv::Op::EntryPoint, &[ExecutionModel::GLCompute as u32, entry], &name_and_interface);
         let [x, y, z] = local_size;
         head.push(spirv::Op::ExecutionMode, &[entry, ExecutionMode::LocalSize as u32, x, y, z]);
         head.append(&self.decorations);

@@ -45,8 +45,8 @@ impl Lower<'_> {
                     Wide::UMulExtended => spirv::Op::UMulExtended,
                     Wide::SMulExtended => spirv::Op::SMulExtended,
                 };
-                let both = self.emit.op(op, pair, &args);
-                self.emit.op(spirv::Op::CompositeExtract, ty, &[both, *member])
+                let result_pair = self.emit.op(op, pair, &args);
+                self.emit.op(spirv::Op::CompositeExtract, ty, &[result_pair, *member])
             }
             Op::Clamp => {
                 let (min, max, clamp) = match signed(&e.ty) {
@@ -175,15 +175,15 @@ impl Lower<'_> {
         if guard {
             let (last, width) = (self.emit.uint(31), self.emit.uint(32));
             let offset = self.emit.op(spirv::Op::BitwiseAnd, uint, &[offset, last]);
-            let rest = self.emit.op(spirv::Op::ISub, uint, &[width, offset]);
-            return (offset, self.emit.ext(uint, Glsl::UMin, &[count, rest]));
+            let bits_left = self.emit.op(spirv::Op::ISub, uint, &[width, offset]);
+            return (offset, self.emit.ext(uint, Glsl::UMin, &[count, bits_left]));
         }
         let half = self.emit.uint(15);
         let offset = self.emit.op(spirv::Op::BitwiseAnd, uint, &[offset, half]);
         (offset, self.emit.op(spirv::Op::BitwiseAnd, uint, &[count, half]))
     }
 
-    fn unary(&mut self, unary: Unary, ty: Id, of: &Type, x: Id) -> Id {
+    fn unary(&mut self, unary: Unary, ty: Id, operand_type: &Type, x: Id) -> Id {
         match unary {
             Unary::Not => self.emit.op(spirv::Op::Not, ty, &[x]),
             Unary::SNegate => self.emit.op(spirv::Op::SNegate, ty, &[x]),
@@ -194,7 +194,7 @@ impl Lower<'_> {
             Unary::SAbs => {
                 // The least integer has no absolute value. It is even, so an odd number is never
                 // the least.
-                let one = self.emit.splat(of, 1);
+                let one = self.emit.splat(operand_type, 1);
                 let odd = self.emit.op(spirv::Op::BitwiseOr, ty, &[x, one]);
                 self.emit.ext(ty, Glsl::SAbs, &[odd])
             }
@@ -207,7 +207,7 @@ impl Lower<'_> {
 
     fn binary(&mut self, binary: Binary, ty: Id, e: &Expr, a: Id, b: Id) -> Id {
         let (scalar, lanes) = e.ty.scalar().unwrap_or((UINT, 1));
-        let of = &e.ty;
+        let operand_type = &e.ty;
         let op = match binary {
             Binary::IAdd => spirv::Op::IAdd,
             Binary::ISub => spirv::Op::ISub,
@@ -224,7 +224,7 @@ impl Lower<'_> {
             Binary::SMax => return self.emit.ext(ty, Glsl::SMax, &[a, b]),
             Binary::UMax => return self.emit.ext(ty, Glsl::UMax, &[a, b]),
             Binary::UDiv | Binary::UMod => {
-                let one = self.emit.splat(of, 1);
+                let one = self.emit.splat(operand_type, 1);
                 let divisor = self.emit.op(spirv::Op::BitwiseOr, ty, &[b, one]);
                 let op = if binary == Binary::UDiv { spirv::Op::UDiv } else { spirv::Op::UMod };
                 return self.emit.op(op, ty, &[a, divisor]);
@@ -232,14 +232,15 @@ impl Lower<'_> {
             Binary::SDiv if e.guard => {
                 // Divisors 0 and -1 are replaced by 3.
                 let boolean = self.emit.ty(&Type::lanes(Scalar::Bool, lanes));
-                let (one, two, three) = (self.emit.splat(of, 1), self.emit.splat(of, 2), self.emit.splat(of, 3));
-                let above = self.emit.op(spirv::Op::IAdd, ty, &[b, one]);
-                let bad = self.emit.op(spirv::Op::ULessThan, boolean, &[above, two]);
-                let divisor = self.emit.op(spirv::Op::Select, ty, &[bad, three, b]);
+                let (one, two, three) =
+                    (self.emit.splat(operand_type, 1), self.emit.splat(operand_type, 2), self.emit.splat(operand_type, 3));
+                let incremented = self.emit.op(spirv::Op::IAdd, ty, &[b, one]);
+                let is_zero_or_minus_one = self.emit.op(spirv::Op::ULessThan, boolean, &[incremented, two]);
+                let divisor = self.emit.op(spirv::Op::Select, ty, &[is_zero_or_minus_one, three, b]);
                 return self.emit.op(spirv::Op::SDiv, ty, &[a, divisor]);
             }
             Binary::SDiv | Binary::SRem | Binary::SMod => {
-                let (positive, one) = (self.emit.splat(of, scalar.mask() >> 1), self.emit.splat(of, 1));
+                let (positive, one) = (self.emit.splat(operand_type, scalar.mask() >> 1), self.emit.splat(operand_type, 1));
                 let divisor = self.emit.op(spirv::Op::BitwiseAnd, ty, &[b, positive]);
                 let divisor = self.emit.op(spirv::Op::BitwiseOr, ty, &[divisor, one]);
                 if binary == Binary::SDiv {
@@ -250,8 +251,8 @@ impl Lower<'_> {
                 return self.emit.op(op, ty, &[a, divisor]);
             }
             Binary::ShiftLeftLogical | Binary::ShiftRightLogical | Binary::ShiftRightArithmetic => {
-                let most = self.emit.splat(of, u64::from(scalar.width() - 1));
-                let count = self.emit.op(spirv::Op::BitwiseAnd, ty, &[b, most]);
+                let last_bit = self.emit.splat(operand_type, u64::from(scalar.width() - 1));
+                let count = self.emit.op(spirv::Op::BitwiseAnd, ty, &[b, last_bit]);
                 let op = match binary {
                     Binary::ShiftLeftLogical => spirv::Op::ShiftLeftLogical,
                     Binary::ShiftRightLogical => spirv::Op::ShiftRightLogical,

@@ -33,8 +33,8 @@ impl FromStr for Feature {
 
     fn from_str(text: &str) -> Result<Feature, InvalidInput> {
         let is_name = |name: &str| name.len() > 2 && name.bytes().all(|b| b.is_ascii_alphanumeric());
-        let of_kind = text.split_once(" of ").is_some_and(|(name, kind)| is_name(name) && KINDS.contains(&kind));
-        match of_kind || OTHERS.contains(&text) || (text.starts_with("Atomic") && is_name(text)) {
+        let has_kind = text.split_once(" of ").is_some_and(|(name, kind)| is_name(name) && KINDS.contains(&kind));
+        match has_kind || OTHERS.contains(&text) || (text.starts_with("Atomic") && is_name(text)) {
             true => Ok(Feature(text.into())),
             false => {
                 let (kinds, others) = (KINDS.join(", "), OTHERS.join(", "));
@@ -74,7 +74,7 @@ fn kind(ty: &Type) -> &'static str {
     }
 }
 
-fn of_expr(e: &Expr) -> Option<Feature> {
+fn expr_feature(e: &Expr) -> Option<Feature> {
     let named = |name: &str, ty: &Type| Some(Feature(format!("{name} of {}", kind(ty))));
     match &e.op {
         Op::Unary(unary) => named(&format!("{unary:?}"), &e.ty),
@@ -97,7 +97,7 @@ fn of_expr(e: &Expr) -> Option<Feature> {
     }
 }
 
-fn of_stmt(stmt: &Stmt, counters: &[Counter]) -> Option<Feature> {
+fn stmt_feature(stmt: &Stmt, counters: &[Counter]) -> Option<Feature> {
     match stmt {
         Stmt::Copy(..) => Some(Feature("CopyMemory".into())),
         Stmt::Exchange { .. } | Stmt::ReadCounter { .. } => Some(Feature("ControlBarrier".into())),
@@ -116,7 +116,7 @@ fn falls_through(cases: &[Case]) -> bool {
     cases.split_last().is_some_and(|(_, cases)| cases.iter().any(falls))
 }
 
-fn of_version(minor: u8) -> Option<Feature> {
+fn version_feature(minor: u8) -> Option<Feature> {
     (minor > 3).then(|| Feature(format!("SPIR-V 1.{minor}")))
 }
 
@@ -132,17 +132,17 @@ pub fn probes(module: &Module) -> BTreeMap<Feature, Module> {
             }
         }
     });
-    if let Some(feature) = of_version(module.minor) {
+    if let Some(feature) = version_feature(module.minor) {
         found.insert(feature, base(source));
     }
     walked.each_expr(&mut |e| {
-        if let Some(feature) = of_expr(e) {
+        if let Some(feature) = expr_feature(e) {
             found.entry(feature).or_insert_with(|| probe_of(source, e));
         }
     });
     walked.each_block(&mut |block| {
         for stmt in block {
-            if let Some(feature) = of_stmt(stmt, &source.counters) {
+            if let Some(feature) = stmt_feature(stmt, &source.counters) {
                 found.entry(feature).or_insert_with(|| probe_of_stmt(source, stmt));
             }
         }
@@ -156,7 +156,7 @@ pub fn other_shape(probe: &Module, feature: &Feature) -> Option<(Feature, Module
     let mut found = None;
     probe.clone().each_expr(&mut |e| {
         if let (Some((scalar, lanes)), None) = (e.ty.scalar(), &found)
-            && of_expr(e).as_ref() == Some(feature)
+            && expr_feature(e).as_ref() == Some(feature)
             && e.args.iter().all(|arg| arg.ty == e.ty)
         {
             let ty = Type::lanes(scalar, if lanes == 1 { 3 } else { 1 });
@@ -165,7 +165,7 @@ pub fn other_shape(probe: &Module, feature: &Feature) -> Option<(Feature, Module
         }
     });
     let other = found?;
-    Some((of_expr(&other)?, probe_of(probe, &other)))
+    Some((expr_feature(&other)?, probe_of(probe, &other)))
 }
 
 /// The features of a module.
@@ -245,7 +245,7 @@ fn probe_of_stmt(source: &Module, stmt: &Stmt) -> Module {
         (default.values, *phis) = (Vec::new(), Vec::new());
     }
     stmt.each_expr(&mut |e| *e = loaded(&mut module, &e.ty));
-    let shown = match &stmt {
+    let shown_value = match &stmt {
         Stmt::Copy(to, _) => Expr::new(Type::UINT, Op::Load(*to, Vec::new()), Vec::new()),
         Stmt::Exchange { result, .. } | Stmt::ReadCounter { result, .. } | Stmt::Own { result, .. } => {
             let local = Expr::local(*result, module.locals[*result as usize].clone());
@@ -254,7 +254,7 @@ fn probe_of_stmt(source: &Module, stmt: &Stmt) -> Module {
         _ => Expr::uint(1),
     };
     // The output comes first, in case the statement counts in the output.
-    module.main.body = vec![stmt, Stmt::Output(Expr::uint(0), shown)];
+    module.main.body = vec![stmt, Stmt::Output(Expr::uint(0), shown_value)];
     repair(&mut module);
     module
 }
@@ -265,40 +265,40 @@ pub(super) fn leave_out(module: &mut Module, features: &Features) {
     if features.is_empty() {
         return;
     }
-    let has = |feature: Option<Feature>| feature.is_some_and(|feature| features.contains(&feature));
-    while has(of_version(module.minor)) {
+    let is_left_out = |feature: Option<Feature>| feature.is_some_and(|feature| features.contains(&feature));
+    while is_left_out(version_feature(module.minor)) {
         module.minor = if module.minor == 6 { 5 } else { 3 };
     }
     // Before SPIR-V 1.4, no instruction copies between layouts or selects composites.
-    let old = module.minor < 4;
+    let before_1_4 = module.minor < 4;
     let needs_newer = |e: &Expr| e.ty.scalar().is_none() && matches!(e.op, Op::Select | Op::Table(_));
     let counters = module.counters.clone();
     module.each_block(&mut |block| {
         block.iter_mut().for_each(|stmt| {
-            if has(of_stmt(stmt, &counters))
+            if is_left_out(stmt_feature(stmt, &counters))
                 && let Stmt::Switch(_, cases, ..) = stmt
             {
                 cases.iter_mut().for_each(|case| case.falls = false);
             }
         });
-        block.retain(|stmt| !has(of_stmt(stmt, &counters)));
+        block.retain(|stmt| !is_left_out(stmt_feature(stmt, &counters)));
     });
     module.each_expr(&mut |e| {
-        while has(of_expr(e)) || old && needs_newer(e) {
-            *e = instead(e, &has);
+        while is_left_out(expr_feature(e)) || before_1_4 && needs_newer(e) {
+            *e = replacement(e, &is_left_out);
         }
     });
     repair(module);
 }
 
-fn instead(e: &Expr, has: &dyn Fn(Option<Feature>) -> bool) -> Expr {
+fn replacement(e: &Expr, is_left_out: &dyn Fn(Option<Feature>) -> bool) -> Expr {
     if e.op == Op::ConstructByInsertion {
         return Expr { op: Op::Construct, ..e.clone() };
     }
     let integers = e.ty.scalar().is_some_and(|(scalar, _)| scalar != Scalar::Bool);
     if integers && e.args.len() == 2 && e.args.iter().all(|arg| arg.ty == e.ty) {
         let xor = Expr { op: Op::Binary(Binary::BitwiseXor), ..e.clone() };
-        if !has(of_expr(&xor)) {
+        if !is_left_out(expr_feature(&xor)) {
             return xor;
         }
     }

@@ -201,7 +201,7 @@ impl<'m> Lower<'m> {
             let boolean = self.emit.ty(&Type::BOOL);
             let inside = self.emit.op(spirv::Op::ULessThan, boolean, &[local, length]);
             let neutral = self.emit.uint(neutral(counter.atomic));
-            self.when(inside, |lower| {
+            self.if_true(inside, |lower| {
                 let word = lower.counter_word(i, local);
                 lower.emit.act(spirv::Op::Store, &[word, neutral]);
             });
@@ -212,7 +212,7 @@ impl<'m> Lower<'m> {
     }
 
     /// Writes statements that run only if the Boolean is true.
-    pub fn when(&mut self, condition: Id, body: impl FnOnce(&mut Self)) {
+    pub fn if_true(&mut self, condition: Id, body: impl FnOnce(&mut Self)) {
         let (then, merge) = (self.emit.id(), self.emit.id());
         self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
         self.emit.act(spirv::Op::BranchConditional, &[condition, then, merge]);
@@ -273,7 +273,7 @@ impl<'m> Lower<'m> {
         if let Some(&id) = self.shared.get(&array) {
             return id;
         }
-        let ty = self.emit.several(&self.module.shared[array as usize], self.module.local_count());
+        let ty = self.emit.array_type(&self.module.shared[array as usize], self.module.local_count());
         let id = self.emit.global(StorageClass::Workgroup, ty, None);
         self.shared.insert(array, id);
         id
@@ -282,8 +282,8 @@ impl<'m> Lower<'m> {
     /// A pointer to one element of a shared array.
     pub fn shared_element(&mut self, array: u32, index: Id) -> Id {
         let variable = self.shared(array);
-        let of = self.emit.ty(&self.module.shared[array as usize]);
-        let pointer = self.emit.pointer(StorageClass::Workgroup, of);
+        let element_type = self.emit.ty(&self.module.shared[array as usize]);
+        let pointer = self.emit.pointer(StorageClass::Workgroup, element_type);
         self.emit.op(spirv::Op::AccessChain, pointer, &[variable, index])
     }
 
@@ -304,7 +304,7 @@ impl<'m> Lower<'m> {
         let variable = match self.counters.get(&counter) {
             Some(&id) => id,
             None => {
-                let ty = self.emit.several(&Type::UINT, self.counter_length(counter));
+                let ty = self.emit.array_type(&Type::UINT, self.counter_length(counter));
                 let id = self.emit.global(StorageClass::Workgroup, ty, None);
                 self.counters.insert(counter, id);
                 id
@@ -326,9 +326,9 @@ impl<'m> Lower<'m> {
     fn weighted<T>(&mut self, weight: f64, body: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.emit.weight;
         self.emit.weight = outer * weight;
-        let made = body(self);
+        let result = body(self);
         self.emit.weight = outer;
-        made
+        result
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> bool {
@@ -409,7 +409,7 @@ impl<'m> Lower<'m> {
             Stmt::Own { atomic, slot, values, result } => {
                 let operands = self.values(values);
                 let word = self.slot(slot);
-                self.locals[*result as usize] = self.own(*atomic, word, operands[0], operands[1]);
+                self.locals[*result as usize] = self.own_atomic(*atomic, word, operands[0], operands[1]);
             }
             Stmt::Plant(plant) => return self.plant(plant),
         }
@@ -425,7 +425,7 @@ impl<'m> Lower<'m> {
         self.emit.word(Buffer::Output, index)
     }
 
-    fn own(&mut self, atomic: OwnAtomic, word: Id, value: Id, comparator: Id) -> Id {
+    fn own_atomic(&mut self, atomic: OwnAtomic, word: Id, value: Id, comparator: Id) -> Id {
         let uint = self.emit.ty(&Type::UINT);
         let (scope, relaxed) = (self.emit.uint(DEVICE), self.emit.uint(0));
         let op = match atomic {

@@ -116,8 +116,8 @@ impl Mix {
     /// Draws the mix of one module.
     pub fn draw(random: &mut Random, limits: &Limits) -> Mix {
         let shared = random.percent(limits.shared_percent);
-        let which = random.between(1, 15);
-        let on = |bit: u32| shared && which & bit != 0;
+        let chosen_bits = random.between(1, 15);
+        let on = |bit: u32| shared && chosen_bits & bit != 0;
         let (local_size, groups) = random.pick(GRIDS);
         let mut integers = vec![UINT, UINT, INT, INT];
         for (width, allowed) in [(8, limits.int8), (16, limits.int16), (64, limits.int64)] {

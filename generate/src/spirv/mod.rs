@@ -175,12 +175,12 @@ pub fn twins(seed: u64, limits: &Limits, count: u32) -> Vec<Module> {
     let clean = module(seed, limits);
     let mut random = Random::new(seed ^ 0x7477_696e);
     let mut defects = Defect::ALL.to_vec();
-    let mut made = Vec::new();
-    while made.len() < count as usize && !defects.is_empty() {
+    let mut modules = Vec::new();
+    while modules.len() < count as usize && !defects.is_empty() {
         let defect = defects.swap_remove(random.below(defects.len() as u32) as usize);
-        made.extend(twin(&clean, defect, &mut random));
+        modules.extend(twin(&clean, defect, &mut random));
     }
-    made
+    modules
 }
 
 const CONTROL_BARRIER: u32 = rspirv::spirv::Op::ControlBarrier as u32;

@@ -70,33 +70,33 @@ impl Lower<'_> {
             Some(k) => {
                 let (boolean, k) = (self.emit.ty(&Type::BOOL), self.emit.uint(k % count));
                 let local = self.emit.builtin(Builtin::LocalIndex);
-                let mine = self.emit.op(spirv::Op::IEqual, boolean, &[local, k]);
-                self.when(mine, |lower| lower.defect(plant));
+                let is_chosen = self.emit.op(spirv::Op::IEqual, boolean, &[local, k]);
+                self.if_true(is_chosen, |lower| lower.defect(plant));
             }
         }
         true
     }
 
     /// The index of the next instruction.
-    fn here(&self) -> usize {
+    fn next_instruction(&self) -> usize {
         self.emit.code.instructions
     }
 
     /// Emits the planted instruction, with a result of type `ty`.
-    fn culprit(&mut self, op: spirv::Op, ty: Id, operands: &[u32]) -> Id {
-        let instruction = self.here();
+    fn planted_op(&mut self, op: spirv::Op, ty: Id, operands: &[u32]) -> Id {
+        let instruction = self.next_instruction();
         let result = self.emit.op(op, ty, operands);
         self.planted = Some(Planted { instruction, result, ..Planted::default() });
         result
     }
 
     /// Emits the planted instruction, without a result.
-    fn culprit_act(&mut self, op: spirv::Op, operands: &[u32]) {
-        self.planted = Some(Planted { instruction: self.here(), ..Planted::default() });
+    fn planted_act(&mut self, op: spirv::Op, operands: &[u32]) {
+        self.planted = Some(Planted { instruction: self.next_instruction(), ..Planted::default() });
         self.emit.act(op, operands);
     }
 
-    fn also(&mut self, instruction: usize) {
+    fn add_other_culprit(&mut self, instruction: usize) {
         if let Some(planted) = &mut self.planted {
             planted.also.push(instruction);
         }
@@ -107,14 +107,14 @@ impl Lower<'_> {
         match plant.defect.kind() {
             Kind::Value => {
                 let value = self.undefined_value(plant.defect, x);
-                self.reach(plant.reach, value);
+                self.use_undefined(plant.reach, value);
             }
             Kind::Behaviour => self.undefined_behaviour(plant.defect, x),
             Kind::Refused => self.refused(plant.defect, x),
         }
     }
 
-    fn reach(&mut self, reach: Reach, value: Id) {
+    fn use_undefined(&mut self, reach: Reach, value: Id) {
         let uint = self.emit.ty(&Type::UINT);
         let reached;
         match reach {
@@ -122,31 +122,31 @@ impl Lower<'_> {
                 let last = self.emit.uint(self.words_each - 1);
                 let at = self.emit.op(spirv::Op::IAdd, uint, &[self.base, last]);
                 let word = self.emit.word(Buffer::Output, at);
-                reached = self.here();
+                reached = self.next_instruction();
                 self.emit.act(spirv::Op::Store, &[word, value]);
             }
             Reach::Branch => {
                 let (boolean, seven) = (self.emit.ty(&Type::BOOL), self.emit.uint(7));
                 let condition = self.emit.op(spirv::Op::IEqual, boolean, &[value, seven]);
-                reached = self.here() + 1;
-                self.when(condition, |_| {});
+                reached = self.next_instruction() + 1;
+                self.if_true(condition, |_| {});
             }
             Reach::Switch => {
                 let (then, merge) = (self.emit.id(), self.emit.id());
                 self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-                reached = self.here();
+                reached = self.next_instruction();
                 self.emit.act(spirv::Op::Switch, &[value, merge, 7, then]);
                 self.begin(then);
                 self.emit.act(spirv::Op::Branch, &[merge]);
                 self.begin(merge);
             }
             Reach::Address => {
-                reached = self.here();
+                reached = self.next_instruction();
                 self.emit.word(Buffer::Output, value);
             }
             Reach::Divisor => {
                 let one = self.emit.uint(1);
-                reached = self.here();
+                reached = self.next_instruction();
                 self.emit.op(spirv::Op::UDiv, uint, &[one, value]);
             }
         }
@@ -160,20 +160,20 @@ impl Lower<'_> {
         let (uint, int, uvec4) = (self.emit.ty(&Type::UINT), self.emit.ty(&SINT), self.emit.ty(&UVEC4));
         let seven = self.emit.uint(7);
         match defect {
-            Defect::Undef => self.culprit(spirv::Op::Undef, uint, &[]),
+            Defect::Undef => self.planted_op(spirv::Op::Undef, uint, &[]),
             Defect::UndefComponent => {
-                let whole = self.culprit(spirv::Op::Undef, uvec4, &[]);
-                let set = self.emit.op(spirv::Op::CompositeInsert, uvec4, &[x, whole, 1]);
-                self.emit.op(spirv::Op::CompositeExtract, uint, &[set, 2])
+                let whole = self.planted_op(spirv::Op::Undef, uvec4, &[]);
+                let partly_set = self.emit.op(spirv::Op::CompositeInsert, uvec4, &[x, whole, 1]);
+                self.emit.op(spirv::Op::CompositeExtract, uint, &[partly_set, 2])
             }
             Defect::UninitialisedFunction => {
                 let variable = self.plant_variable;
-                self.culprit(spirv::Op::Load, uint, &[variable])
+                self.planted_op(spirv::Op::Load, uint, &[variable])
             }
             Defect::UninitialisedPrivate | Defect::UninitialisedWorkgroup => {
                 let private = defect == Defect::UninitialisedPrivate;
                 let variable = self.emit.global(if private { StorageClass::Private } else { StorageClass::Workgroup }, uint, None);
-                self.culprit(spirv::Op::Load, uint, &[variable])
+                self.planted_op(spirv::Op::Load, uint, &[variable])
             }
             Defect::ShiftLeft | Defect::ShiftRight | Defect::ShiftArithmetic => {
                 let width = self.emit.uint(32);
@@ -184,18 +184,18 @@ impl Lower<'_> {
                     Defect::ShiftRight => spirv::Op::ShiftRightLogical,
                     _ => spirv::Op::ShiftRightArithmetic,
                 };
-                self.culprit(op, uint, &[x, count])
+                self.planted_op(op, uint, &[x, count])
             }
             Defect::FieldInsert | Defect::FieldUnsigned | Defect::FieldSigned => {
                 let (offset, nine) = (self.emit.uint(24), self.emit.uint(9));
                 let more = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, seven]);
                 let count = self.emit.op(spirv::Op::IAdd, uint, &[more, nine]);
                 match defect {
-                    Defect::FieldInsert => self.culprit(spirv::Op::BitFieldInsert, uint, &[x, seven, offset, count]),
-                    Defect::FieldUnsigned => self.culprit(spirv::Op::BitFieldUExtract, uint, &[x, offset, count]),
+                    Defect::FieldInsert => self.planted_op(spirv::Op::BitFieldInsert, uint, &[x, seven, offset, count]),
+                    Defect::FieldUnsigned => self.planted_op(spirv::Op::BitFieldUExtract, uint, &[x, offset, count]),
                     _ => {
                         let x = self.emit.op(spirv::Op::Bitcast, int, &[x]);
-                        let value = self.culprit(spirv::Op::BitFieldSExtract, int, &[x, offset, count]);
+                        let value = self.planted_op(spirv::Op::BitFieldSExtract, int, &[x, offset, count]);
                         self.emit.op(spirv::Op::Bitcast, uint, &[value])
                     }
                 }
@@ -207,11 +207,11 @@ impl Lower<'_> {
                 let negative = self.emit.op(spirv::Op::Not, int, &[positive]);
                 let value = match defect {
                     Defect::RemainderNegative => {
-                        let by = self.emit.constant(&SINT, &[7]);
-                        self.culprit(spirv::Op::SRem, int, &[negative, by])
+                        let divisor = self.emit.constant(&SINT, &[7]);
+                        self.planted_op(spirv::Op::SRem, int, &[negative, divisor])
                     }
                     // The dividend is not the least integer, so a divisor of -1 does not overflow.
-                    _ => self.culprit(spirv::Op::SMod, int, &[positive, negative]),
+                    _ => self.planted_op(spirv::Op::SMod, int, &[positive, negative]),
                 };
                 self.emit.op(spirv::Op::Bitcast, uint, &[value])
             }
@@ -221,20 +221,20 @@ impl Lower<'_> {
                 let more = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, three]);
                 let index = self.emit.op(spirv::Op::IAdd, uint, &[more, four]);
                 if defect == Defect::ExtractIndex {
-                    return self.culprit(spirv::Op::VectorExtractDynamic, uint, &[vector, index]);
+                    return self.planted_op(spirv::Op::VectorExtractDynamic, uint, &[vector, index]);
                 }
-                let inserted = self.culprit(spirv::Op::VectorInsertDynamic, uvec4, &[vector, x, index]);
+                let inserted = self.planted_op(spirv::Op::VectorInsertDynamic, uvec4, &[vector, x, index]);
                 self.emit.op(spirv::Op::CompositeExtract, uint, &[inserted, 2])
             }
             Defect::Shuffle => {
                 let uvec2 = self.emit.ty(&UVEC2);
                 let vector = self.emit.op(spirv::Op::CompositeConstruct, uvec2, &[x, seven]);
-                let shuffled = self.culprit(spirv::Op::VectorShuffle, uvec2, &[vector, vector, 2, u32::MAX]);
+                let shuffled = self.planted_op(spirv::Op::VectorShuffle, uvec2, &[vector, vector, 2, u32::MAX]);
                 self.emit.op(spirv::Op::CompositeExtract, uint, &[shuffled, 1])
             }
             Defect::ClampBounds => {
                 let three = self.emit.uint(3);
-                let instruction = self.here();
+                let instruction = self.next_instruction();
                 let result = self.emit.ext(uint, Glsl::UClamp, &[x, seven, three]);
                 self.planted = Some(Planted { instruction, result, ..Planted::default() });
                 result
@@ -242,7 +242,7 @@ impl Lower<'_> {
             _ => {
                 let float = self.emit.float();
                 let negative = self.emit.float_constant((-4.0f32).to_bits());
-                let instruction = self.here();
+                let instruction = self.next_instruction();
                 let result = self.emit.ext(float, Glsl::Sqrt, &[negative]);
                 self.planted = Some(Planted { instruction, result, ..Planted::default() });
                 self.emit.op(spirv::Op::Bitcast, uint, &[result])
@@ -256,7 +256,7 @@ impl Lower<'_> {
         match defect {
             Defect::UDivZero | Defect::UModZero => {
                 let zero = self.emit.op(spirv::Op::ISub, uint, &[x, x]);
-                self.culprit(if defect == Defect::UDivZero { spirv::Op::UDiv } else { spirv::Op::UMod }, uint, &[x, zero]);
+                self.planted_op(if defect == Defect::UDivZero { spirv::Op::UDiv } else { spirv::Op::UMod }, uint, &[x, zero]);
             }
             Defect::SDivZero | Defect::SRemZero | Defect::SModZero => {
                 // The dividend is not negative, so division by zero is the only defect.
@@ -269,48 +269,48 @@ impl Lower<'_> {
                     Defect::SRemZero => spirv::Op::SRem,
                     _ => spirv::Op::SMod,
                 };
-                self.culprit(op, int, &[x, zero]);
+                self.planted_op(op, int, &[x, zero]);
             }
             Defect::VectorDivZero => {
                 let uvec2 = self.emit.ty(&UVEC2);
                 let zero = self.emit.op(spirv::Op::ISub, uint, &[x, x]);
                 let dividend = self.emit.op(spirv::Op::CompositeConstruct, uvec2, &[x, x]);
                 let divisor = self.emit.op(spirv::Op::CompositeConstruct, uvec2, &[three, zero]);
-                self.culprit(spirv::Op::UDiv, uvec2, &[dividend, divisor]);
+                self.planted_op(spirv::Op::UDiv, uvec2, &[dividend, divisor]);
             }
             Defect::SDivOverflow => {
                 let zero = self.emit.op(spirv::Op::ISub, uint, &[x, x]);
                 let zero = self.emit.op(spirv::Op::Bitcast, int, &[zero]);
                 let minus_one = self.emit.op(spirv::Op::Not, int, &[zero]);
                 let least = self.emit.constant(&SINT, &[1 << 31]);
-                self.culprit(spirv::Op::SDiv, int, &[least, minus_one]);
+                self.planted_op(spirv::Op::SDiv, int, &[least, minus_one]);
             }
             Defect::FloatToSigned => {
                 let (float, high) = (self.emit.float(), self.emit.uint(1 << 31));
                 let large = self.emit.op(spirv::Op::BitwiseOr, uint, &[x, high]);
                 let large = self.emit.op(spirv::Op::ConvertUToF, float, &[large]);
-                self.culprit(spirv::Op::ConvertFToS, int, &[large]);
+                self.planted_op(spirv::Op::ConvertFToS, int, &[large]);
             }
             Defect::FloatToUnsigned => {
                 let negative = self.emit.float_constant((-1.5f32).to_bits());
-                self.culprit(spirv::Op::ConvertFToU, uint, &[negative]);
+                self.planted_op(spirv::Op::ConvertFToU, uint, &[negative]);
             }
             Defect::Wrap => {
                 let all = self.emit.uint(u32::MAX);
                 let one = self.emit.uint(1);
                 let positive = self.emit.op(spirv::Op::BitwiseOr, uint, &[x, one]);
-                let sum = self.culprit(spirv::Op::IAdd, uint, &[positive, all]);
+                let sum = self.planted_op(spirv::Op::IAdd, uint, &[positive, all]);
                 self.emit.decorate(sum, Decoration::NoUnsignedWrap, &[]);
             }
             Defect::ChainArray | Defect::ChainVector => {
                 let pointer = self.emit.pointer(StorageClass::Function, uint);
                 let inside = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, three]);
-                let two = self.emit.uint(if defect == Defect::ChainArray { 4 } else { 2 });
-                let outside = self.emit.op(spirv::Op::IAdd, uint, &[inside, two]);
+                let length_bound = self.emit.uint(if defect == Defect::ChainArray { 4 } else { 2 });
+                let outside = self.emit.op(spirv::Op::IAdd, uint, &[inside, length_bound]);
                 let variable = self.plant_variable;
                 match defect {
-                    Defect::ChainArray => self.culprit(spirv::Op::AccessChain, pointer, &[variable, outside]),
-                    _ => self.culprit(spirv::Op::AccessChain, pointer, &[variable, inside, outside]),
+                    Defect::ChainArray => self.planted_op(spirv::Op::AccessChain, pointer, &[variable, outside]),
+                    _ => self.planted_op(spirv::Op::AccessChain, pointer, &[variable, inside, outside]),
                 };
             }
             Defect::ChainBuffer => {
@@ -318,9 +318,9 @@ impl Lower<'_> {
                 let inside = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, three]);
                 let outside = self.emit.op(spirv::Op::IAdd, uint, &[inside, length]);
                 // The operands of the chain are declarations, so the chain is the next instruction.
-                let instruction = self.here();
+                let instruction = self.next_instruction();
                 let result = self.emit.word(Buffer::Input, outside);
-                self.planted = Some(Planted { instruction, result, also: vec![self.here()], reached: None });
+                self.planted = Some(Planted { instruction, result, also: vec![self.next_instruction()], reached: None });
                 self.emit.op(spirv::Op::Load, uint, &[result]);
             }
             Defect::Unreachable => {
@@ -332,11 +332,11 @@ impl Lower<'_> {
                 self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
                 self.emit.act(spirv::Op::BranchConditional, &[always, then, merge]);
                 self.begin(then);
-                self.culprit_act(spirv::Op::Unreachable, &[]);
+                self.planted_act(spirv::Op::Unreachable, &[]);
                 self.begin(merge);
             }
             Defect::DivergentBarrier => {
-                self.planted = Some(Planted { instruction: self.here(), ..Planted::default() });
+                self.planted = Some(Planted { instruction: self.next_instruction(), ..Planted::default() });
                 self.barrier(WORKGROUP_ORDER);
             }
             Defect::RaceWithoutBarrier | Defect::RaceWithoutSemantics => self.race_in_workgroup(defect, x),
@@ -349,23 +349,23 @@ impl Lower<'_> {
     fn race_in_workgroup(&mut self, defect: Defect, x: Id) {
         let uint = self.emit.ty(&Type::UINT);
         let count = self.module.local_count();
-        let array = self.emit.several(&Type::UINT, count);
+        let array = self.emit.array_type(&Type::UINT, count);
         let variable = self.emit.global(StorageClass::Workgroup, array, None);
         let pointer = self.emit.pointer(StorageClass::Workgroup, uint);
         let local = self.emit.builtin(Builtin::LocalIndex);
         let (one, n) = (self.emit.uint(1), self.emit.uint(count));
-        let above = self.emit.op(spirv::Op::IAdd, uint, &[local, one]);
-        let neighbour = self.emit.op(spirv::Op::UMod, uint, &[above, n]);
+        let next_index = self.emit.op(spirv::Op::IAdd, uint, &[local, one]);
+        let neighbour = self.emit.op(spirv::Op::UMod, uint, &[next_index, n]);
         let own = self.emit.op(spirv::Op::AccessChain, pointer, &[variable, local]);
         let other = self.emit.op(spirv::Op::AccessChain, pointer, &[variable, neighbour]);
         self.emit.act(spirv::Op::Store, &[own, one]);
         self.barrier(WORKGROUP_ORDER);
-        self.culprit_act(spirv::Op::Store, &[own, x]);
+        self.planted_act(spirv::Op::Store, &[own, x]);
         if defect == Defect::RaceWithoutSemantics {
             self.barrier(0);
         }
-        let load = self.here();
-        self.also(load);
+        let load = self.next_instruction();
+        self.add_other_culprit(load);
         self.emit.op(spirv::Op::Load, uint, &[other]);
         self.barrier(WORKGROUP_ORDER);
     }
@@ -376,17 +376,17 @@ impl Lower<'_> {
         let last = self.emit.uint(self.words_each - 1);
         let word = self.emit.word(Buffer::Output, last);
         if defect == Defect::RaceOfStores {
-            return self.culprit_act(spirv::Op::Store, &[word, x]);
+            return self.planted_act(spirv::Op::Store, &[word, x]);
         }
         let boolean = self.emit.ty(&Type::BOOL);
         let (zero, one, scope) = (self.emit.uint(0), self.emit.uint(1), self.emit.uint(DEVICE));
         let local = self.emit.builtin(Builtin::LocalIndex);
         let first = self.emit.op(spirv::Op::IEqual, boolean, &[local, zero]);
         let others = self.emit.op(spirv::Op::LogicalNot, boolean, &[first]);
-        self.when(first, |lower| lower.culprit_act(spirv::Op::Store, &[word, x]));
-        self.when(others, |lower| {
-            let at = lower.here();
-            lower.also(at);
+        self.if_true(first, |lower| lower.planted_act(spirv::Op::Store, &[word, x]));
+        self.if_true(others, |lower| {
+            let at = lower.next_instruction();
+            lower.add_other_culprit(at);
             lower.emit.op(spirv::Op::AtomicIAdd, uint, &[word, scope, zero, one]);
         });
     }
@@ -396,14 +396,14 @@ impl Lower<'_> {
         match defect {
             Defect::StoreReadOnly => {
                 let word = self.emit.word(Buffer::Input, zero);
-                self.culprit_act(spirv::Op::Store, &[word, x]);
+                self.planted_act(spirv::Op::Store, &[word, x]);
             }
             Defect::MemberIndex => {
                 let uint = self.emit.ty(&Type::UINT);
                 let pointer = self.emit.pointer(StorageClass::StorageBuffer, uint);
                 let variable = self.emit.buffer(Buffer::Input);
                 let nine = self.emit.uint(9);
-                self.culprit(spirv::Op::AccessChain, pointer, &[variable, nine, zero]);
+                self.planted_op(spirv::Op::AccessChain, pointer, &[variable, nine, zero]);
             }
             _ => {
                 let function = self.emit.id();
@@ -421,7 +421,7 @@ impl Lower<'_> {
         self.emit.act(spirv::Op::Function, &[void, id, FunctionControl::NONE.bits(), ty]);
         let entry = self.emit.id();
         self.begin(entry);
-        self.culprit(spirv::Op::FunctionCall, void, &[id]);
+        self.planted_op(spirv::Op::FunctionCall, void, &[id]);
         self.emit.act(spirv::Op::Return, &[]);
         self.emit.act(spirv::Op::FunctionEnd, &[]);
     }

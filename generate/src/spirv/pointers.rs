@@ -35,7 +35,7 @@ const fn array(base: &'static str, in_buffer: bool, cell: i64, length: i64, has_
     Array { base, in_buffer, cell, length, has_layout }
 }
 
-const APART: &[Array] = &[
+const SEPARATE: &[Array] = &[
     array("%input %u0", true, 0, 4, true),
     array("%input %u1", true, 4, 4, true),
     array("%near", false, 8, 4, false),
@@ -44,7 +44,7 @@ const APART: &[Array] = &[
     array("%more %u1", true, 20, 4, true),
 ];
 
-const LAID_OUT: &[Array] = &[
+const EXPLICIT_LAYOUT: &[Array] = &[
     array("%input %u0", true, 0, 4, true),
     array("%input %u1", true, 4, 4, true),
     array("%near %u0", false, 8, 4, true),
@@ -75,7 +75,7 @@ struct Program {
 pub fn drawn(seed: u64, steps: u32) -> Drawn {
     let mut random = Random::new(seed ^ 0x0070_6f69_6e74_6572);
     let has_layout = random.percent(50);
-    let arrays = if has_layout { LAID_OUT } else { APART };
+    let arrays = if has_layout { EXPLICIT_LAYOUT } else { SEPARATE };
     let cells = std::array::from_fn(|cell| cell as u32 + if cell < 8 { 1 } else { 12 });
     let mut program = Program { random, arrays, body: Vec::new(), pointers: Vec::new(), cells, sum: ("%u0".into(), [0; INVOCATIONS]) };
     program.begin();
@@ -127,27 +127,27 @@ impl Program {
     }
 
     fn step(&mut self, name: &str) {
-        let from = self.pointer(None);
+        let source = self.pointer(None);
         let chosen = self.random.below(9);
-        let [array, ..] = from.at.map(|(array, _)| &self.arrays[array]);
+        let [array, ..] = source.at.map(|(array, _)| &self.arrays[array]);
         if !array.in_buffer && array.has_layout && chosen < 7 {
-            return self.aim(name);
+            return self.address_block(name);
         }
         match chosen {
-            0..=2 => self.advance(name, &from),
-            3 | 4 => self.choose(name, &from),
-            5 => self.differ(name, &from),
-            6 => self.compare(name, &from),
-            7 => self.load(name, &from),
-            _ => self.store(name, &from),
+            0..=2 => self.advance(name, &source),
+            3 | 4 => self.choose(name, &source),
+            5 => self.difference(name, &source),
+            6 => self.compare(name, &source),
+            7 => self.load(name, &source),
+            _ => self.store(name, &source),
         }
     }
 
     /// A random pointer. If `like` is given, it has the same storage class.
     fn pointer(&mut self, like: Option<&Pointer>) -> Pointer {
-        let alike: Vec<&Pointer> =
+        let candidates: Vec<&Pointer> =
             self.pointers.iter().filter(|one| like.is_none_or(|like| self.in_buffer(one) == self.in_buffer(like))).collect();
-        alike[self.random.below(alike.len() as u32) as usize].clone()
+        candidates[self.random.below(candidates.len() as u32) as usize].clone()
     }
 
     fn in_buffer(&self, pointer: &Pointer) -> bool {
@@ -165,59 +165,59 @@ impl Program {
 
     /// A pointer into a Block in Workgroup memory. Such pointers are not chosen at run time, moved
     /// or compared, since the model has no variable pointers into them.
-    fn aim(&mut self, name: &str) {
+    fn address_block(&mut self, name: &str) {
         let blocks: Vec<usize> = (0..self.arrays.len()).filter(|&array| !self.arrays[array].in_buffer).collect();
         let array = self.random.pick(&blocks);
         let Array { base, length, .. } = self.arrays[array];
-        let (backward, by) = (self.random.percent(50), i64::from(self.random.below(length as u32 - 3)));
-        let (op, from) = if backward { ("OpISub", by + 3) } else { ("OpIAdd", by) };
-        self.body.push(format!("{name}k = {op} %uint %u{from} %i {name} = OpAccessChain %wstep {base} {name}k"));
-        let element = |i: i64| if backward { from - i } else { from + i };
+        let (is_backward, offset) = (self.random.percent(50), i64::from(self.random.below(length as u32 - 3)));
+        let (op, start) = if is_backward { ("OpISub", offset + 3) } else { ("OpIAdd", offset) };
+        self.body.push(format!("{name}k = {op} %uint %u{start} %i {name} = OpAccessChain %wstep {base} {name}k"));
+        let element = |i: i64| if is_backward { start - i } else { start + i };
         self.pointers.push(Pointer { name: name.into(), at: std::array::from_fn(|i| (array, element(i as i64))) });
     }
 
     /// Moves a pointer by some elements, perhaps to one past the end. The distance is the same in
     /// all invocations, or it is the number of the invocation.
-    fn advance(&mut self, name: &str, from: &Pointer) {
-        let lengths = from.at.map(|(array, _)| self.arrays[array].length);
+    fn advance(&mut self, name: &str, source: &Pointer) {
+        let lengths = source.at.map(|(array, _)| self.arrays[array].length);
         let by_number = self.random.percent(25);
-        let (least, most) = from
+        let (least, most) = source
             .at
             .iter()
             .zip(lengths)
             .fold((i64::MIN, i64::MAX), |(least, most), (&(_, element), length)| (least.max(-element), most.min(length - element)));
-        let (by, index) = if by_number && (0..INVOCATIONS).all(|i| from.at[i].1 + i as i64 <= lengths[i]) {
+        let (steps, index) = if by_number && (0..INVOCATIONS).all(|i| source.at[i].1 + i as i64 <= lengths[i]) {
             ([0, 1, 2, 3], "%i".to_string())
         } else {
-            let by = least + i64::from(self.random.below((most - least + 1) as u32));
-            ([by; INVOCATIONS], format!("%s{}", by.to_string().replace('-', "m")))
+            let steps = least + i64::from(self.random.below((most - least + 1) as u32));
+            ([steps; INVOCATIONS], format!("%s{}", steps.to_string().replace('-', "m")))
         };
-        self.body.push(format!("{name} = OpPtrAccessChain {} {} {index}", step_of(self.in_buffer(from)), from.name));
-        self.pointers.push(Pointer { name: name.into(), at: std::array::from_fn(|i| (from.at[i].0, from.at[i].1 + by[i])) });
+        self.body.push(format!("{name} = OpPtrAccessChain {} {} {index}", step_of(self.in_buffer(source)), source.name));
+        self.pointers.push(Pointer { name: name.into(), at: std::array::from_fn(|i| (source.at[i].0, source.at[i].1 + steps[i])) });
     }
 
     /// A choice between two pointers, by a property of the invocation. Or a pointer that is stored
     /// in a variable and loaded again.
-    fn choose(&mut self, name: &str, from: &Pointer) {
-        let other = self.pointer(Some(from));
-        let in_buffer = self.in_buffer(from);
+    fn choose(&mut self, name: &str, source: &Pointer) {
+        let other = self.pointer(Some(source));
+        let in_buffer = self.in_buffer(source);
         let (step, letter) = (step_of(in_buffer), if in_buffer { "b" } else { "w" });
-        let (a, b) = (&from.name, &other.name);
-        let by_other = |i: usize| if i % 2 == 1 { from.at[i] } else { other.at[i] };
+        let (a, b) = (&source.name, &other.name);
+        let chosen_at = |i: usize| if i % 2 == 1 { source.at[i] } else { other.at[i] };
         let (line, at): (String, [_; INVOCATIONS]) = match self.random.below(6) {
-            0 => (format!("{name} = OpSelect {step} %odd {a} {b}"), std::array::from_fn(by_other)),
-            1 => (format!("{name} = OpFunctionCall {step} %pick{letter} %odd {a} {b}"), std::array::from_fn(by_other)),
+            0 => (format!("{name} = OpSelect {step} %odd {a} {b}"), std::array::from_fn(chosen_at)),
+            1 => (format!("{name} = OpFunctionCall {step} %pick{letter} %odd {a} {b}"), std::array::from_fn(chosen_at)),
             2 => {
                 let [yes, no, merge] = ["y", "n", "m"].map(|block| format!("{name}{block}"));
                 let line = format!(
                     "OpSelectionMerge {merge} None OpBranchConditional %odd {yes} {no} {yes} = OpLabel OpBranch {merge}
                     {no} = OpLabel OpBranch {merge} {merge} = OpLabel {name} = OpPhi {step} {a} {yes} {b} {no}"
                 );
-                (line, std::array::from_fn(by_other))
+                (line, std::array::from_fn(chosen_at))
             }
-            3 => (format!("{name} = OpSelect {step} %small {a} %null{letter}"), from.at),
-            4 if in_buffer => (format!("OpStore %held {a} {name} = OpLoad {step} %held"), from.at),
-            _ => (format!("OpStore %hold{letter} {a} {name} = OpLoad {step} %hold{letter}"), from.at),
+            3 => (format!("{name} = OpSelect {step} %small {a} %null{letter}"), source.at),
+            4 if in_buffer => (format!("OpStore %held {a} {name} = OpLoad {step} %held"), source.at),
+            _ => (format!("OpStore %hold{letter} {a} {name} = OpLoad {step} %hold{letter}"), source.at),
         };
         self.body.push(line);
         self.pointers.push(Pointer { name: name.into(), at });
@@ -231,49 +231,49 @@ impl Program {
         sums.iter_mut().zip(of_each).for_each(|(sum, value)| *sum = sum.wrapping_add(value));
     }
 
-    fn differ(&mut self, name: &str, from: &Pointer) {
-        let other = self.pointer(Some(from));
-        if (0..INVOCATIONS).all(|i| from.at[i].0 == other.at[i].0) {
-            self.body.push(format!("{name}d = OpPtrDiff %uint {} {}", from.name, other.name));
-            self.add(name, &format!("{name}d"), std::array::from_fn(|i| (from.at[i].1 - other.at[i].1) as u32));
+    fn difference(&mut self, name: &str, source: &Pointer) {
+        let other = self.pointer(Some(source));
+        if (0..INVOCATIONS).all(|i| source.at[i].0 == other.at[i].0) {
+            self.body.push(format!("{name}d = OpPtrDiff %uint {} {}", source.name, other.name));
+            self.add(name, &format!("{name}d"), std::array::from_fn(|i| (source.at[i].1 - other.at[i].1) as u32));
         }
     }
 
-    fn compare(&mut self, name: &str, from: &Pointer) {
-        let in_buffer = self.in_buffer(from);
-        let other = self.random.percent(75).then(|| self.pointer(Some(from)));
+    fn compare(&mut self, name: &str, source: &Pointer) {
+        let in_buffer = self.in_buffer(source);
+        let other = self.random.percent(75).then(|| self.pointer(Some(source)));
         let mut equal = [false; INVOCATIONS];
         if let Some(other) = &other {
             // Without a layout, or with other memory behind the array, the device decides whether a
             // pointer one past the end equals another.
             let object = |at: (usize, i64)| self.arrays[at.0].base.split(' ').next();
-            let has_layout = |i: usize| self.arrays[from.at[i].0].has_layout && object(from.at[i]) == object(other.at[i]);
-            let is_known = |i: usize| from.at[i].0 == other.at[i].0 || has_layout(i);
-            let is_decided = (0..INVOCATIONS).all(is_known) || self.is_inside(from) && self.is_inside(other);
+            let has_layout = |i: usize| self.arrays[source.at[i].0].has_layout && object(source.at[i]) == object(other.at[i]);
+            let is_known = |i: usize| source.at[i].0 == other.at[i].0 || has_layout(i);
+            let is_decided = (0..INVOCATIONS).all(is_known) || self.is_inside(source) && self.is_inside(other);
             if !is_decided {
                 return;
             }
-            equal = std::array::from_fn(|i| self.cell(from.at[i]) == self.cell(other.at[i]));
+            equal = std::array::from_fn(|i| self.cell(source.at[i]) == self.cell(other.at[i]));
         }
         let second = other.map_or_else(|| format!("%null{}", if in_buffer { "b" } else { "w" }), |other| other.name);
         let negates = self.random.percent(50);
         let op = if negates { "OpPtrNotEqual" } else { "OpPtrEqual" };
-        self.body.push(format!("{name}e = {op} %bool {} {second} {name}c = OpSelect %uint {name}e %u1 %u0", from.name));
+        self.body.push(format!("{name}e = {op} %bool {} {second} {name}c = OpSelect %uint {name}e %u1 %u0", source.name));
         self.add(name, &format!("{name}c"), equal.map(|equal| u32::from(equal != negates)));
     }
 
-    fn load(&mut self, name: &str, from: &Pointer) {
-        if self.is_inside(from) {
-            self.body.push(format!("{name}l = OpLoad %uint {}", from.name));
-            self.add(name, &format!("{name}l"), from.at.map(|at| self.cells[self.cell(at) as usize]));
+    fn load(&mut self, name: &str, source: &Pointer) {
+        if self.is_inside(source) {
+            self.body.push(format!("{name}l = OpLoad %uint {}", source.name));
+            self.add(name, &format!("{name}l"), source.at.map(|at| self.cells[self.cell(at) as usize]));
         }
     }
 
     /// Stores the sum, if each invocation has another cell.
     fn store(&mut self, name: &str, to: &Pointer) {
         let cells = to.at.map(|at| self.cell(at));
-        let is_apart = (1..INVOCATIONS).all(|i| !cells[..i].contains(&cells[i]));
-        if !self.is_inside(to) || !is_apart {
+        let are_distinct = (1..INVOCATIONS).all(|i| !cells[..i].contains(&cells[i]));
+        if !self.is_inside(to) || !are_distinct {
             return self.load(name, to);
         }
         self.barrier();

@@ -103,7 +103,7 @@ pub fn of_mix(mix: Mix, mut random: Random, lists: u32) -> Drawn {
     let corners = [[0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0], [0.0, 0.7, 0.0, 1.0]];
     let given = corners.into_iter().cycle().take(positions.len()).collect();
     let (texture, sampler) = texture(exact);
-    let mut body = Body { random, mix, next: 1000, text: String::new(), inner: None };
+    let mut body = Body { random, mix, next: 1000, text: String::new(), inner_loop: None };
     // On a path that does not store a mask, the mask is undefined.
     if mix.sees && body.random.percent(70) {
         body.emit("OpStore %maskw %u3");
@@ -168,7 +168,7 @@ struct Body {
     next: u32,
     text: String,
     /// The number of the innermost enclosing loop, if there is one.
-    inner: Option<u32>,
+    inner_loop: Option<u32>,
 }
 
 const FLOATS: [&str; 10] = ["%f0", "%f1", "%f2", "%half", "%tenth", "%seven", "%cx", "%cy", "%ix", "%iy"];
@@ -271,20 +271,20 @@ impl Body {
         self.make(&format!("Op{op} %bool {a} {b}"))
     }
 
-    fn keep(&mut self, value: &str) {
+    fn store_float(&mut self, value: &str) {
         let to = self.below(4);
         self.emit(&format!("OpStore %f_{to} {value}"));
     }
 
-    fn branch(&mut self, depth: u32, mut taken: impl FnMut(&mut Body, &str)) {
+    fn branch(&mut self, depth: u32, mut emit_branch: impl FnMut(&mut Body, &str)) {
         let condition = self.truth();
         let id = self.id();
-        let otherwise = if self.below(2) == 0 { "no" } else { "merge" };
+        let else_label = if self.below(2) == 0 { "no" } else { "merge" };
         let name = id[1..].to_string();
-        self.emit(&format!("OpSelectionMerge %merge{name} None OpBranchConditional {condition} %yes{name} %{otherwise}{name}"));
+        self.emit(&format!("OpSelectionMerge %merge{name} None OpBranchConditional {condition} %yes{name} %{else_label}{name}"));
         self.emit(&format!("%yes{name} = OpLabel"));
-        taken(self, &name);
-        if otherwise == "no" {
+        emit_branch(self, &name);
+        if else_label == "no" {
             self.emit(&format!("%no{name} = OpLabel"));
             self.statements(depth);
             self.emit(&format!("OpBranch %merge{name}"));
@@ -300,7 +300,7 @@ impl Body {
 
     fn statement(&mut self, depth: u32) {
         if self.mix.sees && self.random.percent(20) {
-            return self.seeing();
+            return self.helper_operation();
         }
         if self.mix.groups && self.random.percent(25) {
             return self.group();
@@ -309,50 +309,50 @@ impl Body {
             0..=4 => {
                 let (a, b, op) = (self.float(), self.float(), ["FAdd", "FSub", "FMul", "FMul", "FDiv"][self.below(5)]);
                 let x = self.make(&format!("Op{op} %float {a} {b}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             5 => {
                 let a = self.float();
                 let x = self.make(&format!("OpFNegate %float {a}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             6 | 7 => {
                 let (a, op) = (self.float(), OF_ONE[self.below(14)]);
                 let x = self.make(&format!("OpExtInst %float %glsl {op} {a}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             8 => {
                 let (a, b, op) = (self.float(), self.float(), OF_TWO[self.below(5)]);
                 let x = self.make(&format!("OpExtInst %float %glsl {op} {a} {b}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             9 => {
                 let (a, b, c, op) = (self.float(), self.float(), self.float(), OF_THREE[self.below(4)]);
                 let x = self.make(&format!("OpExtInst %float %glsl {op} {a} {b} {c}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
-            10 => self.of_vectors(),
+            10 => self.vector_operation(),
             11 => {
                 let (condition, a, b) = (self.truth(), self.float(), self.float());
                 let x = self.make(&format!("OpSelect %float {condition} {a} {b}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             12 => {
                 let a = self.float();
                 let small = self.make(&format!("OpExtInst %float %glsl FClamp {a} %f0 %seven"));
                 let x = self.make(&format!("OpConvertFToS %int {small}"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             13 => {
                 let (a, b, op) = (self.integer(), self.integer(), ["IAdd", "ISub", "IMul", "BitwiseXor"][self.below(4)]);
                 let x = self.make(&format!("Op{op} %int {a} {b}"));
                 let x = self.make(&format!("OpBitwiseAnd %int {x} %i63"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             14 => {
                 let a = self.integer();
                 let x = self.make(&format!("OpConvertSToF %float {a}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             15 => {
                 let (at, a) = (self.cell(), self.float());
@@ -366,16 +366,16 @@ impl Body {
                 0 => {
                     let (a, op, kind) = (self.float(), ["DPdx", "DPdy", "Fwidth"][self.below(3)], ["", "Fine", "Coarse"][self.below(3)]);
                     let x = self.make(&format!("Op{op}{kind} %float {a}"));
-                    self.keep(&x);
+                    self.store_float(&x);
                 }
                 1 => {
                     let x = self.make("OpFunctionCall %float %along");
-                    self.keep(&x);
+                    self.store_float(&x);
                 }
                 _ => {
                     let a = self.float();
                     let x = self.make(&format!("OpFunctionCall %float %half_of {a}"));
-                    self.keep(&x);
+                    self.store_float(&x);
                 }
             },
             18 => self.texel(),
@@ -387,20 +387,20 @@ impl Body {
                 let end = ["OpKill", "OpReturn", "OpTerminateInvocation"][self.below(3)];
                 self.branch(0, |body, _| body.emit(end));
             }
-            23 if self.inner.is_some() => {
-                let (of, target) = (self.inner.unwrap_or_default(), ["over", "next"][self.below(2)]);
-                self.branch(depth - 1, |body, _| body.emit(&format!("OpBranch %{target}{of}")));
+            23 if self.inner_loop.is_some() => {
+                let (loop_number, target) = (self.inner_loop.unwrap_or_default(), ["over", "next"][self.below(2)]);
+                self.branch(depth - 1, |body, _| body.emit(&format!("OpBranch %{target}{loop_number}")));
             }
             _ => self.repeat(depth),
         }
     }
 
-    fn keep_integer(&mut self, value: &str) {
+    fn store_integer(&mut self, value: &str) {
         let to = self.below(2);
         self.emit(&format!("OpStore %n_{to} {value}"));
     }
 
-    fn of_vectors(&mut self) {
+    fn vector_operation(&mut self) {
         let (a, b, c) = (self.float(), self.float(), self.float());
         let [v, w] = [(&a, &b), (&b, &c)].map(|(a, b)| self.make(&format!("OpCompositeConstruct %v2 {a} {b}")));
         let x = match self.below(4) {
@@ -411,11 +411,11 @@ impl Body {
                 self.make(&format!("OpCompositeExtract %float {scaled} 1"))
             }
             _ => {
-                let one = self.make(&format!("OpExtInst %v2 %glsl Normalize {v}"));
-                self.make(&format!("OpCompositeExtract %float {one} 0"))
+                let normalized = self.make(&format!("OpExtInst %v2 %glsl Normalize {v}"));
+                self.make(&format!("OpCompositeExtract %float {normalized} 0"))
             }
         };
-        self.keep(&x);
+        self.store_float(&x);
     }
 
     fn texel(&mut self) {
@@ -427,7 +427,7 @@ impl Body {
         let texel = match self.below(4) {
             0 => {
                 let (i, j) = (self.integer(), self.integer());
-                let [i, j] = [i, j].map(|of| self.make(&format!("OpBitwiseAnd %int {of} %i3")));
+                let [i, j] = [i, j].map(|operand| self.make(&format!("OpBitwiseAnd %int {operand} %i3")));
                 let at = self.make(&format!("OpCompositeConstruct %i2 {i} {j}"));
                 self.make(&format!("OpImageFetch %v4 %t {at} Lod %i0"))
             }
@@ -442,13 +442,13 @@ impl Body {
         };
         let part = self.below(4);
         let x = self.make(&format!("OpCompositeExtract %float {texel} {part}"));
-        self.keep(&x);
+        self.store_float(&x);
     }
 
     fn repeat(&mut self, depth: u32) {
         let id = self.next + 1;
         self.next = id;
-        let outer = self.inner.replace(id);
+        let outer = self.inner_loop.replace(id);
         let bound = ["%i1", "%i3", "%xi"][self.below(3)];
         self.emit(&format!("OpStore %index{depth} %i0 OpBranch %head{id} %head{id} = OpLabel"));
         self.emit(&format!("OpLoopMerge %over{id} %next{id} None OpBranch %test{id} %test{id} = OpLabel"));
@@ -457,28 +457,28 @@ impl Body {
         self.statements(depth - 1);
         self.emit(&format!("OpBranch %next{id} %next{id} = OpLabel %k{id} = OpLoad %int %index{depth}"));
         self.emit(&format!("%j{id} = OpIAdd %int %k{id} %i1 OpStore %index{depth} %j{id} OpBranch %head{id} %over{id} = OpLabel"));
-        self.inner = outer;
+        self.inner_loop = outer;
     }
 
     /// Emits an operation of a stage with `sees`: it observes helper invocations or the sample
     /// mask, adds to a word of the buffer, demotes, uses an undefined value, or writes a mask or
     /// a depth.
-    fn seeing(&mut self) {
+    fn helper_operation(&mut self) {
         match self.below(if self.mix.writes_depth { 7 } else { 6 }) {
             0 => {
                 let a = self.float();
-                let helps = self.make("OpIsHelperInvocationEXT %bool");
-                let x = self.make(&format!("OpSelect %float {helps} {a} %f2"));
-                self.keep(&x);
+                let is_helper = self.make("OpIsHelperInvocationEXT %bool");
+                let x = self.make(&format!("OpSelect %float {is_helper} {a} %f2"));
+                self.store_float(&x);
             }
             1 => {
                 let word = self.make("OpLoad %int %seenw");
                 let x = self.make(&format!("OpConvertSToF %float {word}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             2 => {
-                let (condition, [one, other]) = (self.truth(), [0, 1].map(|_| ["%u3", "%u2", "%u5", "%uall"][self.below(4)]));
-                let word = self.make(&format!("OpSelect %uint {condition} {one} {other}"));
+                let (condition, [then_mask, else_mask]) = (self.truth(), [0, 1].map(|_| ["%u3", "%u2", "%u5", "%uall"][self.below(4)]));
+                let word = self.make(&format!("OpSelect %uint {condition} {then_mask} {else_mask}"));
                 self.emit(&format!("OpStore %maskw {word}"));
             }
             3 => _ = self.make("OpAtomicIAdd %uint %q %u1 %u0 %u1"),
@@ -486,12 +486,12 @@ impl Body {
             // An undefined value.
             5 => {
                 let x = self.make("OpUndef %float");
-                self.keep(&x);
+                self.store_float(&x);
             }
             _ => {
                 let a = self.float();
-                let within = self.make(&format!("OpExtInst %float %glsl FClamp {a} %f0 %f1"));
-                self.emit(&format!("OpStore %deep {within}"));
+                let clamped = self.make(&format!("OpExtInst %float %glsl FClamp {a} %f0 %f1"));
+                self.emit(&format!("OpStore %deep {clamped}"));
             }
         }
     }
@@ -502,17 +502,17 @@ impl Body {
             0..=2 => {
                 let (a, direction) = (self.float(), ["%u0", "%u1", "%u2"][self.below(3)]);
                 let x = self.make(&format!("OpGroupNonUniformQuadSwap %float %subgroup {a} {direction}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             3..=5 => {
                 let (a, lane) = (self.float(), ["%u0", "%u1", "%u2", "%u3"][self.below(4)]);
                 let x = self.make(&format!("OpGroupNonUniformQuadBroadcast %float %subgroup {a} {lane}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             6 => {
                 let (a, lane) = (self.integer(), ["%u0", "%u1", "%u2", "%u3"][self.below(4)]);
                 let x = self.make(&format!("OpGroupNonUniformQuadBroadcast %int %subgroup {a} {lane}"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             7 => {
                 let (a, to, op) = (self.truth(), self.below(2), ["All", "Any"][self.below(2)]);
@@ -523,20 +523,20 @@ impl Body {
                 let (a, op) = (self.integer(), ["IAdd", "SMax", "BitwiseAnd"][self.below(3)]);
                 let x = self.make(&format!("OpGroupNonUniform{op} %int %subgroup Reduce {a}"));
                 let x = self.make(&format!("OpBitwiseAnd %int {x} %i63"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             9 => {
                 let a = self.float();
                 let x = self.make(&format!("OpGroupNonUniformBroadcastFirst %float %subgroup {a}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
             10 | 11 => {
                 let (a, op) = (self.truth(), ["BitCount", "FindLSB", "FindMSB"][self.below(3)]);
                 let ballot = self.make(&format!("OpGroupNonUniformBallot %ballots %subgroup {a}"));
-                let over = if op == "BitCount" { ["Reduce ", "InclusiveScan ", "ExclusiveScan "][self.below(3)] } else { "" };
-                let x = self.make(&format!("OpGroupNonUniformBallot{op} %uint %subgroup {over}{ballot}"));
+                let scan = if op == "BitCount" { ["Reduce ", "InclusiveScan ", "ExclusiveScan "][self.below(3)] } else { "" };
+                let x = self.make(&format!("OpGroupNonUniformBallot{op} %uint %subgroup {scan}{ballot}"));
                 let x = self.make(&format!("OpBitcast %int {x}"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             12 => {
                 let (a, to) = (self.truth(), self.below(2));
@@ -548,14 +548,14 @@ impl Body {
                 let (a, op, cluster) = (self.integer(), ["IAdd", "SMin", "BitwiseXor"][self.below(3)], ["%u1", "%u2"][self.below(2)]);
                 let x = self.make(&format!("OpGroupNonUniform{op} %int %subgroup ClusteredReduce {a} {cluster}"));
                 let x = self.make(&format!("OpBitwiseAnd %int {x} %i63"));
-                self.keep_integer(&x);
+                self.store_integer(&x);
             }
             _ => {
                 let (a, lane, op) = (self.float(), self.integer(), ["Shuffle", "ShuffleXor", "ShuffleUp", "ShuffleDown"][self.below(4)]);
                 let lane = self.make(&format!("OpBitcast %uint {lane}"));
                 let lane = self.make(&format!("OpBitwiseAnd %uint {lane} %u3"));
                 let x = self.make(&format!("OpGroupNonUniform{op} %float %subgroup {a} {lane}"));
-                self.keep(&x);
+                self.store_float(&x);
             }
         }
     }
@@ -679,11 +679,11 @@ fn fragment(mix: Mix, body: &str) -> String {
         (mix.writes_depth, WRITES_DEPTH),
     ];
     let parts: Vec<Part> = parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part).collect();
-    let all = |of: fn(&Part) -> &'static str| parts.iter().map(of).collect::<Vec<_>>().join(" ");
+    let all = |field: fn(&Part) -> &'static str| parts.iter().map(field).collect::<Vec<_>>().join(" ");
     // Capabilities stand before extensions.
-    let said = all(|part| part.capabilities);
+    let capability_text = all(|part| part.capabilities);
     let (mut capabilities, mut extensions) = (String::new(), String::new());
-    for word in said.split("Op").filter(|word| !word.trim().is_empty()) {
+    for word in capability_text.split("Op").filter(|word| !word.trim().is_empty()) {
         let to = if word.starts_with("Extension") { &mut extensions } else { &mut capabilities };
         let _ = write!(to, "Op{word} ");
     }

@@ -5,7 +5,7 @@
 //! experiment says nothing about other modules.
 
 use super::repair::repair;
-use super::shrink::unphi;
+use super::shrink::drop_phi;
 use super::tree::*;
 
 /// A construct that can be removed from a module.
@@ -40,7 +40,7 @@ impl Remedy {
     pub fn applied(self, module: &Module) -> Option<Module> {
         let mut remedied = module.clone();
         let locals = module.locals.clone();
-        let goes = |ty: &Type| match self {
+        let is_removed = |ty: &Type| match self {
             Remedy::FixedLoops | Remedy::HiddenConstants => false,
             Remedy::NoBooleanPhi => *ty == Type::BOOL,
             Remedy::NoVectorPhi => has_vector(ty),
@@ -63,8 +63,8 @@ impl Remedy {
                     Stmt::Loop(l) => l.carried.iter().map(|c| locals.get(c.inside as usize)).collect(),
                     _ => Vec::new(),
                 };
-                let going: Vec<usize> = (0..types.len()).rev().filter(|&i| types[i].is_some_and(goes)).collect();
-                going.into_iter().for_each(|i| unphi(stmt, i));
+                let removed: Vec<usize> = (0..types.len()).rev().filter(|&i| types[i].is_some_and(is_removed)).collect();
+                removed.into_iter().for_each(|i| drop_phi(stmt, i));
             }),
             Remedy::HiddenConstants => block.iter_mut().for_each(|stmt| {
                 if let Stmt::Loop(l) = stmt
@@ -108,8 +108,8 @@ fn unknown_zero(ty: &Type) -> Option<Expr> {
 /// Hides the constants of an expression. Constants that are hidden already stay as they are.
 fn hide(e: &mut Expr) {
     let Some(zero) = unknown_zero(&e.ty).filter(|_| matches!(e.op, Op::Const(_))) else {
-        let hidden = e.op == Op::Binary(Binary::BitwiseXor) && e.args.get(1) == unknown_zero(&e.ty).as_ref();
-        if !hidden {
+        let is_hidden = e.op == Op::Binary(Binary::BitwiseXor) && e.args.get(1) == unknown_zero(&e.ty).as_ref();
+        if !is_hidden {
             e.args.iter_mut().for_each(hide);
         }
         return;

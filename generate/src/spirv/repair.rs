@@ -40,14 +40,14 @@ struct Fix<'m> {
 
 impl Fix<'_> {
     fn expr(&mut self, e: &mut Expr) {
-        let lost = match &e.op {
+        let is_invalid = match &e.op {
             Op::Local(local) => !self.scope[*local as usize],
             Op::Load(root, path) => self.module.root_type(self.function, *root).and_then(|ty| ty.at(path)).is_none_or(|ty| ty != e.ty),
-            Op::Call(called, pointers) => !self.takes(*called, pointers),
+            Op::Call(called, pointers) => !self.accepts(*called, pointers),
             Op::Table(path) => self.module.table.at(path).is_none_or(|ty| ty != e.ty),
             _ => false,
         };
-        if lost {
+        if is_invalid {
             *e = Expr::zero(e.ty.clone());
         }
         for arg in &mut e.args {
@@ -56,17 +56,17 @@ impl Fix<'_> {
     }
 
     /// Whether the parameters of a function accept these pointers.
-    fn takes(&self, called: u32, pointers: &[Root]) -> bool {
+    fn accepts(&self, called: u32, pointers: &[Root]) -> bool {
         let Some(function) = self.module.functions.get(called as usize) else { return false };
-        let wanted = function.parameters.iter().filter_map(|parameter| match parameter {
+        let expected = function.parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Pointer(ty, private) => Some((ty, *private)),
             Parameter::Value(..) => None,
         });
-        let given = pointers.iter().map(|root| {
+        let actual = pointers.iter().map(|root| {
             let ty = self.module.root_type(self.function, *root);
             ty.zip(self.module.root_private(self.function, *root))
         });
-        wanted.map(Some).eq(given)
+        expected.map(Some).eq(actual)
     }
 
     /// Repairs a list of statements whose locals go out of scope at its end, and the values
@@ -90,18 +90,18 @@ impl Fix<'_> {
     }
 
     fn open_block(&mut self, block: &mut Vec<Stmt>) {
-        let mut kept = Vec::with_capacity(block.len());
+        let mut valid = Vec::with_capacity(block.len());
         for mut stmt in block.drain(..) {
             if !self.stmt(&mut stmt) {
                 continue;
             }
             let last = matches!(stmt, Stmt::Exit(..) | Stmt::Return(_));
-            kept.push(stmt);
+            valid.push(stmt);
             if last {
                 break;
             }
         }
-        *block = kept;
+        *block = valid;
     }
 
     fn bind(&mut self, local: Local) {
@@ -250,30 +250,30 @@ fn collect(module: &mut Module) {
             *called = numbers[*called as usize];
         }
     });
-    let owned = |class: Class| match class {
+    let function_is_used = |class: Class| match class {
         Class::Function(ENTRY) | Class::Private => true,
         Class::Function(i) => used[i as usize],
     };
     // No code refers to the variables of removed functions.
-    let mut mentioned = vec![false; module.variables.len()];
+    let mut used_variables = vec![false; module.variables.len()];
     each_root(module, &mut |root| {
         if let Root::Variable(i) = root {
-            mentioned[*i as usize] = true;
+            used_variables[*i as usize] = true;
         }
     });
-    for (variable, mentioned) in module.variables.iter_mut().zip(&mut mentioned) {
-        *mentioned &= owned(variable.class);
+    for (variable, is_used) in module.variables.iter_mut().zip(&mut used_variables) {
+        *is_used &= function_is_used(variable.class);
         if let Class::Function(i) = &mut variable.class
             && *i != ENTRY
         {
             *i = numbers[*i as usize];
         }
     }
-    let variables = renumber(&mentioned);
-    retain(&mut module.variables, &mentioned);
+    let variable_numbers = renumber(&used_variables);
+    retain(&mut module.variables, &used_variables);
     each_root(module, &mut |root| {
         if let Root::Variable(i) = root {
-            *i = variables[*i as usize];
+            *i = variable_numbers[*i as usize];
         }
     });
     let (mut shared, mut counters) = (vec![false; module.shared.len()], vec![false; module.counters.len()]);
@@ -285,15 +285,15 @@ fn collect(module: &mut Module) {
             counters[*counter as usize] = true;
         }
     });
-    let (arrays, counts) = (renumber(&shared), renumber(&counters));
+    let (array_numbers, counter_numbers) = (renumber(&shared), renumber(&counters));
     retain(&mut module.shared, &shared);
     retain(&mut module.counters, &counters);
     each_shared(module, &mut |array, counter| {
         if let Some(array) = array {
-            *array = arrays[*array as usize];
+            *array = array_numbers[*array as usize];
         }
         if let Some(counter) = counter {
-            *counter = counts[*counter as usize];
+            *counter = counter_numbers[*counter as usize];
         }
     });
 }

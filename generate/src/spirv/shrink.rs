@@ -33,11 +33,11 @@ pub(crate) enum Edit {
     /// Replaces a selection or loop by one of its lists: the list, the index, the arm.
     Splice(usize, usize, usize),
     /// Drops a phi of a selection, or a carried value of a loop: the list, the index, the phi.
-    Unphi(usize, usize, usize),
+    DropPhi(usize, usize, usize),
     /// Drops a case of a switch: the list, the index, the case.
-    Uncase(usize, usize, usize),
+    DropCase(usize, usize, usize),
     /// Gives a loop a fixed number of iterations: the list, the index, the number.
-    Turns(usize, usize, u32),
+    FixIterations(usize, usize, u32),
     /// Replaces a call by the function's body: the list, the index.
     Inline(usize, usize),
     /// Replaces an expression by zero.
@@ -45,7 +45,7 @@ pub(crate) enum Edit {
     /// Replaces an expression by one of its operands.
     Hoist(usize, usize),
     /// Drops a parameter of a function.
-    Unparam(usize, usize),
+    DropParameter(usize, usize),
     /// Sets LocalSize and the number of workgroups.
     Grid([u32; 3], [u32; 3]),
     /// Sets the number of output words.
@@ -53,7 +53,7 @@ pub(crate) enum Edit {
     /// Truncates the input to this number of words, and perhaps sets them to zero.
     Input(usize, bool),
     /// Sets the initial contents of a variable to zeros.
-    First(usize),
+    ZeroVariable(usize),
 }
 
 /// A search for a smaller module.
@@ -197,17 +197,17 @@ fn changes_of(module: &Module) -> Vec<(u32, Edit)> {
             match stmt {
                 Stmt::If(_, _, phis) => {
                     (0..2).for_each(|arm| changes.push((whole / 2, Edit::Splice(number, at, arm))));
-                    (0..phis.len()).for_each(|i| changes.push((2, Edit::Unphi(number, at, i))));
+                    (0..phis.len()).for_each(|i| changes.push((2, Edit::DropPhi(number, at, i))));
                 }
                 Stmt::Switch(_, cases, _, phis) => {
                     (0..=cases.len()).for_each(|arm| changes.push((whole / 2, Edit::Splice(number, at, arm))));
-                    (0..cases.len()).for_each(|i| changes.push((whole / cases.len() as u32, Edit::Uncase(number, at, i))));
-                    (0..phis.len()).for_each(|i| changes.push((2, Edit::Unphi(number, at, i))));
+                    (0..cases.len()).for_each(|i| changes.push((whole / cases.len() as u32, Edit::DropCase(number, at, i))));
+                    (0..phis.len()).for_each(|i| changes.push((2, Edit::DropPhi(number, at, i))));
                 }
                 Stmt::Loop(l) => {
                     changes.push((6, Edit::Splice(number, at, 0)));
-                    (0..l.carried.len()).for_each(|i| changes.push((3, Edit::Unphi(number, at, i))));
-                    changes.extend([1, 2].map(|n| (0, Edit::Turns(number, at, n))));
+                    (0..l.carried.len()).for_each(|i| changes.push((3, Edit::DropPhi(number, at, i))));
+                    changes.extend([1, 2].map(|n| (0, Edit::FixIterations(number, at, n))));
                 }
                 Stmt::Let(_, Expr { op: Op::Call(..), .. }) => changes.push((6, Edit::Inline(number, at))),
                 _ => {}
@@ -227,9 +227,9 @@ fn changes_of(module: &Module) -> Vec<(u32, Edit)> {
         number += 1;
     });
     for (f, function) in module.functions.iter().enumerate() {
-        changes.extend((0..function.parameters.len()).map(|i| (2, Edit::Unparam(f, i))));
+        changes.extend((0..function.parameters.len()).map(|i| (2, Edit::DropParameter(f, i))));
     }
-    let least = if module.plant().is_some_and(|plant| plant.defect.several()) { 2 } else { 1 };
+    let least = if module.plant().is_some_and(|plant| plant.defect.needs_several_invocations()) { 2 } else { 1 };
     let [x, y, z] = module.local_size;
     for size in [[least, 1, 1], [4, 1, 1], [x.div_ceil(2), y, z], [x, y.div_ceil(2), z], [x, y, z.div_ceil(2)]] {
         let smaller = size.iter().product::<u32>();
@@ -243,7 +243,7 @@ fn changes_of(module: &Module) -> Vec<(u32, Edit)> {
     changes.extend((1..module.output_words).map(|n| (module.output_words - n, Edit::Output(n))));
     let words = module.input.len();
     changes.extend([(1, true), (1, false), (words.div_ceil(2), false), (words, true)].map(|(n, zeros)| (0, Edit::Input(n, zeros))));
-    changes.extend((0..module.variables.len()).map(|i| (0, Edit::First(i))));
+    changes.extend((0..module.variables.len()).map(|i| (0, Edit::ZeroVariable(i))));
     changes.sort_by_key(|(removed, _)| std::cmp::Reverse(*removed));
     changes
 }
@@ -257,13 +257,13 @@ impl Edit {
                 let stmt = block.remove(*at);
                 block.splice(*at..*at, spliced(stmt, *arm));
             }),
-            Edit::Unphi(block, at, i) => at_block(&mut module, *block, |block| unphi(&mut block[*at], *i)),
-            Edit::Uncase(block, at, i) => at_block(&mut module, *block, |block| {
+            Edit::DropPhi(block, at, i) => at_block(&mut module, *block, |block| drop_phi(&mut block[*at], *i)),
+            Edit::DropCase(block, at, i) => at_block(&mut module, *block, |block| {
                 if let Stmt::Switch(_, cases, ..) = &mut block[*at] {
                     cases.remove(*i);
                 }
             }),
-            Edit::Turns(block, at, n) => at_block(&mut module, *block, |block| {
+            Edit::FixIterations(block, at, n) => at_block(&mut module, *block, |block| {
                 if let Stmt::Loop(l) = &mut block[*at] {
                     l.trip = Trip::Fixed(*n);
                 }
@@ -271,7 +271,7 @@ impl Edit {
             Edit::Inline(block, at) => inline(&mut module, *block, *at)?,
             Edit::Zero(number) => at_expr(&mut module, *number, |e| *e = Expr::zero(e.ty.clone())),
             Edit::Hoist(number, i) => at_expr(&mut module, *number, |e| *e = e.args.swap_remove(*i)),
-            Edit::Unparam(function, i) => unparam(&mut module, *function, *i),
+            Edit::DropParameter(function, i) => drop_parameter(&mut module, *function, *i),
             Edit::Grid(local_size, groups) => (module.local_size, module.groups) = (*local_size, *groups),
             Edit::Output(n) => module.output_words = *n,
             Edit::Input(n, zeros) => {
@@ -280,7 +280,7 @@ impl Edit {
                     module.input.fill(0);
                 }
             }
-            Edit::First(i) => module.variables[*i].first.fill(0),
+            Edit::ZeroVariable(i) => module.variables[*i].first.fill(0),
         }
         repair(&mut module);
         Some(module)
@@ -316,35 +316,35 @@ fn spliced(stmt: Stmt, arm: usize) -> Vec<Stmt> {
     match stmt {
         Stmt::If(_, arms, phis) => {
             let [first, second] = *arms;
-            open(if arm == 0 { first } else { second }, phis)
+            arm_as_statements(if arm == 0 { first } else { second }, phis)
         }
         Stmt::Switch(_, mut cases, default, phis) => {
             let mut arm = if arm < cases.len() { cases.swap_remove(arm).arm } else { default };
-            strip(&mut arm.body, true);
-            open(arm, phis)
+            remove_jumps(&mut arm.body, true);
+            arm_as_statements(arm, phis)
         }
         Stmt::Loop(l) => {
             let mut l = *l;
-            strip(&mut l.body, false);
+            remove_jumps(&mut l.body, false);
             let names = |l: &Loop| -> Vec<(Local, Expr)> { l.carried.iter().map(|c| (c.inside, c.first.clone())).collect() };
-            let mut made = vec![Stmt::Let(l.counter, Expr::uint(0))];
-            made.extend(names(&l).into_iter().map(|(local, e)| Stmt::Let(local, e)));
-            made.extend(l.body);
-            made.extend(l.carried.into_iter().map(|c| Stmt::Let(c.after, c.next)));
-            made
+            let mut statements = vec![Stmt::Let(l.counter, Expr::uint(0))];
+            statements.extend(names(&l).into_iter().map(|(local, e)| Stmt::Let(local, e)));
+            statements.extend(l.body);
+            statements.extend(l.carried.into_iter().map(|c| Stmt::Let(c.after, c.next)));
+            statements
         }
         other => vec![other],
     }
 }
 
-fn open(arm: Arm, phis: Vec<Phi>) -> Vec<Stmt> {
+fn arm_as_statements(arm: Arm, phis: Vec<Phi>) -> Vec<Stmt> {
     let mut values = arm.values.into_iter();
     let names = phis.into_iter().map(|(local, ty)| Stmt::Let(local, values.next().unwrap_or_else(|| Expr::zero(ty))));
     arm.body.into_iter().chain(names.collect::<Vec<_>>()).collect()
 }
 
 /// Removes the jumps out of a switch (or else out of a loop) that these statements replace.
-fn strip(block: &mut Vec<Stmt>, switch: bool) {
+fn remove_jumps(block: &mut Vec<Stmt>, switch: bool) {
     block.retain(|stmt| match stmt {
         Stmt::Exit(exit, _) => (*exit == Exit::Leave) != switch,
         _ => true,
@@ -356,12 +356,12 @@ fn strip(block: &mut Vec<Stmt>, switch: bool) {
             _ => false,
         };
         if !hidden {
-            stmt.each_block(&mut |inner| strip(inner, switch));
+            stmt.each_block(&mut |inner| remove_jumps(inner, switch));
         }
     }
 }
 
-pub(super) fn unphi(stmt: &mut Stmt, i: usize) {
+pub(super) fn drop_phi(stmt: &mut Stmt, i: usize) {
     let without = |values: &mut Vec<Expr>| {
         if i < values.len() {
             values.remove(i);
@@ -376,32 +376,32 @@ pub(super) fn unphi(stmt: &mut Stmt, i: usize) {
             phis.remove(i);
             cases.iter_mut().map(|case| &mut case.arm).chain([default]).for_each(|arm| {
                 without(&mut arm.values);
-                unjump(&mut arm.body, i, true);
+                drop_jump_value(&mut arm.body, i, true);
             });
         }
         Stmt::Loop(l) => {
             l.carried.remove(i);
-            unjump(&mut l.body, i, false);
+            drop_jump_value(&mut l.body, i, false);
         }
         _ => {}
     }
 }
 
 /// Removes value `i` from the jumps out of a switch (or else out of a loop).
-fn unjump(block: &mut [Stmt], i: usize, switch: bool) {
+fn drop_jump_value(block: &mut [Stmt], i: usize, switch: bool) {
     for stmt in block {
         match stmt {
             Stmt::Exit(exit, values) if (*exit == Exit::Leave) == switch && i < values.len() => drop(values.remove(i)),
             Stmt::Loop(_) => {}
             Stmt::Switch(..) if switch => {}
-            _ => stmt.each_block(&mut |inner| unjump(inner, i, switch)),
+            _ => stmt.each_block(&mut |inner| drop_jump_value(inner, i, switch)),
         }
     }
 }
 
 /// Removes a parameter from a function and its calls. A value parameter becomes zero. A pointer
 /// parameter becomes a variable of the function.
-fn unparam(module: &mut Module, function: usize, i: usize) {
+fn drop_parameter(module: &mut Module, function: usize, i: usize) {
     let parameter = module.functions[function].parameters.remove(i);
     let pointers = |parameter: &&Parameter| matches!(parameter, Parameter::Pointer(..));
     let before = module.functions[function].parameters[..i].iter().filter(pointers).count();
@@ -410,10 +410,10 @@ fn unparam(module: &mut Module, function: usize, i: usize) {
         let first = vec![0; ty.scalars()];
         module.variables.push(Variable { ty: ty.clone(), class: Class::Function(function as u32), first, stored: false });
     }
-    let own = Root::Variable(module.variables.len() as u32 - u32::from(pointer));
+    let new_variable = Root::Variable(module.variables.len() as u32 - u32::from(pointer));
     in_function(module, function, &mut |root| {
         *root = match *root {
-            Root::Parameter(at) if at as usize == i => own,
+            Root::Parameter(at) if at as usize == i => new_variable,
             Root::Parameter(at) if at as usize > i => Root::Parameter(at - 1),
             other => other,
         };
@@ -434,9 +434,9 @@ fn unparam(module: &mut Module, function: usize, i: usize) {
 /// Visits every root in one function.
 fn in_function(module: &mut Module, function: usize, f: &mut dyn FnMut(&mut Root)) {
     let body = std::mem::take(&mut module.functions[function]);
-    let mut alone = Module { functions: vec![body], main: Function::default(), ..module.clone() };
-    each_root(&mut alone, f);
-    module.functions[function] = alone.functions.swap_remove(0);
+    let mut single_function = Module { functions: vec![body], main: Function::default(), ..module.clone() };
+    each_root(&mut single_function, f);
+    module.functions[function] = single_function.functions.swap_remove(0);
 }
 
 /// Replaces a call by the function's body, which must not return early.
@@ -450,8 +450,8 @@ fn inline(module: &mut Module, block: usize, at: usize) -> Option<()> {
     }
     let owner = owner(module, block);
     // The callee's variables are initialized again in each call.
-    let mut made = Vec::new();
-    let mut moved: Vec<(u32, u32)> = Vec::new();
+    let mut statements = Vec::new();
+    let mut moved_variables: Vec<(u32, u32)> = Vec::new();
     for i in 0..module.variables.len() as u32 {
         let variable = module.variables[i as usize].clone();
         if variable.class != Class::Function(index) {
@@ -460,42 +460,43 @@ fn inline(module: &mut Module, block: usize, at: usize) -> Option<()> {
         let (ty, first) = (variable.ty.clone(), variable.first.clone());
         module.variables.push(Variable { class: Class::Function(owner), stored: false, ..variable });
         let new = module.variables.len() as u32 - 1;
-        moved.push((i, new));
+        moved_variables.push((i, new));
         let place = Place { root: Root::Variable(new), path: Vec::new(), indices: Vec::new() };
-        made.push(Stmt::Store(place, Expr::new(ty, Op::Const(first), Vec::new())));
+        statements.push(Stmt::Store(place, Expr::new(ty, Op::Const(first), Vec::new())));
     }
     // The callee's locals get new numbers.
     let (mut values, mut roots) = (args.into_iter(), pointers.into_iter());
     let mut parameters: Vec<Option<Root>> = Vec::new();
-    let mut names: Vec<(Local, Local)> = Vec::new();
+    let mut renamed_locals: Vec<(Local, Local)> = Vec::new();
     for parameter in std::mem::take(&mut callee.parameters) {
         match parameter {
             Parameter::Value(name, ty) => {
                 let new = module.local(ty);
-                names.push((name, new));
-                made.push(Stmt::Let(new, values.next()?));
+                renamed_locals.push((name, new));
+                statements.push(Stmt::Let(new, values.next()?));
                 parameters.push(None);
             }
             Parameter::Pointer(..) => parameters.push(Some(roots.next()?)),
         }
     }
-    let mut alone = Module { functions: vec![callee], main: Function::default(), ..module.clone() };
-    alone.each_block(&mut |block| block.iter_mut().for_each(|stmt| each_name(stmt, &mut |name| rename(module, &mut names, name))));
-    alone.each_expr(&mut |e| {
+    let mut single_function = Module { functions: vec![callee], main: Function::default(), ..module.clone() };
+    single_function
+        .each_block(&mut |block| block.iter_mut().for_each(|stmt| each_name(stmt, &mut |name| rename(module, &mut renamed_locals, name))));
+    single_function.each_expr(&mut |e| {
         if let Op::Local(name) = &mut e.op {
-            rename(module, &mut names, name);
+            rename(module, &mut renamed_locals, name);
         }
     });
-    each_root(&mut alone, &mut |root| {
+    each_root(&mut single_function, &mut |root| {
         *root = match *root {
             Root::Parameter(i) => parameters.get(i as usize).copied().flatten().unwrap_or(*root),
-            Root::Variable(i) => Root::Variable(moved.iter().find(|(old, _)| *old == i).map_or(i, |(_, new)| *new)),
+            Root::Variable(i) => Root::Variable(moved_variables.iter().find(|(old, _)| *old == i).map_or(i, |(_, new)| *new)),
         };
     });
-    let callee = alone.functions.swap_remove(0);
-    made.extend(callee.body);
-    made.push(Stmt::Let(local, callee.result?));
-    at_block(module, block, |block| drop(block.splice(at..=at, made)));
+    let callee = single_function.functions.swap_remove(0);
+    statements.extend(callee.body);
+    statements.push(Stmt::Let(local, callee.result?));
+    at_block(module, block, |block| drop(block.splice(at..=at, statements)));
     Some(())
 }
 
@@ -539,9 +540,9 @@ fn returns(block: &[Stmt]) -> bool {
 fn owner(module: &Module, block: usize) -> u32 {
     let mut before = 0;
     for (i, function) in module.functions.iter().enumerate() {
-        let mut alone = Module { functions: vec![function.clone()], main: Function::default(), ..module.clone() };
+        let mut single_function = Module { functions: vec![function.clone()], main: Function::default(), ..module.clone() };
         let mut count = 0;
-        alone.each_block(&mut |_| count += 1);
+        single_function.each_block(&mut |_| count += 1);
         // One of the lists belongs to the empty entry point.
         before += count - 1;
         if block < before {

@@ -24,7 +24,7 @@ const LEAST: u32 = 8;
 #[derive(Clone)]
 struct Value {
     name: String,
-    of: Vec<u32>,
+    words: Vec<u32>,
 }
 
 /// A way to combine words: the suffix of the instruction, the neutral element, and the function.
@@ -52,7 +52,7 @@ struct Program {
     /// The digest of all values so far. The module shows it at the end.
     sum: Value,
     /// Whether invocations of a subgroup have diverged before.
-    parted: bool,
+    has_diverged: bool,
     names: u32,
 }
 
@@ -65,12 +65,12 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
     let input: Vec<u32> = (0..count).map(|_| if random.percent(50) { random.below(8) } else { random.bits() as u32 }).collect();
     let (size, count) = (size as usize, count as usize);
     let values = vec![
-        Value { name: "%i".into(), of: (0..count as u32).collect() },
-        Value { name: "%given".into(), of: input.clone() },
-        Value { name: "%lane".into(), of: (0..count as u32).map(|i| i % size as u32).collect() },
+        Value { name: "%i".into(), words: (0..count as u32).collect() },
+        Value { name: "%given".into(), words: input.clone() },
+        Value { name: "%lane".into(), words: (0..count as u32).map(|i| i % size as u32).collect() },
     ];
-    let sum = Value { name: "%u0".into(), of: vec![0; count] };
-    let mut program = Program { random, size, count, body: Vec::new(), values, sum, parted: false, names: 0 };
+    let sum = Value { name: "%u0".into(), words: vec![0; count] };
+    let mut program = Program { random, size, count, body: Vec::new(), values, sum, has_diverged: false, names: 0 };
     (0..steps).for_each(|_| program.step());
     let text = program.text();
     let buffer = |binding, words, written| BufferContents { set: 0, binding, words, written };
@@ -83,7 +83,7 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
         words_each: 1,
         executed: program.body.len() as f64,
         twin: None,
-        shown: Some(program.sum.of.clone()),
+        shown: Some(program.sum.words.clone()),
         subgroup_size: Some(size as u32),
     };
     Drawn { case, text }
@@ -100,182 +100,183 @@ impl Program {
         self.values[at].clone()
     }
 
-    fn say(&mut self, line: String) {
+    fn emit(&mut self, line: String) {
         self.body.push(line);
     }
 
     fn step(&mut self) {
-        let made = match self.random.below(8) {
-            0 => self.mixed(),
+        let value = match self.random.below(8) {
+            0 => self.arithmetic(),
             1 | 2 => self.selection(),
             3 => self.each_iteration(),
-            4 if !self.parted => self.exchange(),
+            4 if !self.has_diverged => self.exchange(),
             _ => {
                 let all = vec![true; self.count];
-                self.together(&all, true)
+                self.group_instruction(&all, true)
             }
         };
         // The digest depends on the order of the steps.
         let [tripled, sum] = [self.name(), self.name()];
-        self.say(format!("{tripled} = OpIMul %uint {} %u3 {sum} = OpIAdd %uint {tripled} {}", self.sum.name, made.name));
-        let of = self.sum.of.iter().zip(&made.of).map(|(sum, made)| sum.wrapping_mul(3).wrapping_add(*made)).collect();
-        self.sum = Value { name: sum, of };
-        self.values.push(made);
+        self.emit(format!("{tripled} = OpIMul %uint {} %u3 {sum} = OpIAdd %uint {tripled} {}", self.sum.name, value.name));
+        let words = self.sum.words.iter().zip(&value.words).map(|(sum, value)| sum.wrapping_mul(3).wrapping_add(*value)).collect();
+        self.sum = Value { name: sum, words };
+        self.values.push(value);
     }
 
-    fn mixed(&mut self) -> Value {
+    fn arithmetic(&mut self) -> Value {
         let (a, b, name) = (self.value(), self.value(), self.name());
         let rows: [Combine; 3] = [("IAdd", 0, u32::wrapping_add), ("ISub", 0, u32::wrapping_sub), ("BitwiseXor", 0, |x, y| x ^ y)];
         let (op, _, function) = self.random.pick(&rows);
-        self.say(format!("{name} = Op{op} %uint {} {}", a.name, b.name));
-        Value { name, of: a.of.iter().zip(&b.of).map(|(&a, &b)| function(a, b)).collect() }
+        self.emit(format!("{name} = Op{op} %uint {} {}", a.name, b.name));
+        Value { name, words: a.words.iter().zip(&b.words).map(|(&a, &b)| function(a, b)).collect() }
     }
 
     /// A Boolean of each invocation, computed from a value.
-    fn truth(&mut self, of: &Value) -> (String, Vec<bool>) {
+    fn truth(&mut self, operand: &Value) -> (String, Vec<bool>) {
         let (bits, name) = (self.random.between(1, 7), self.name());
-        self.say(format!("{name}a = OpBitwiseAnd %uint {} %u{bits} {name} = OpINotEqual %bool {name}a %u0", of.name));
-        (name, of.of.iter().map(|word| word & bits != 0).collect())
+        self.emit(format!("{name}a = OpBitwiseAnd %uint {} %u{bits} {name} = OpINotEqual %bool {name}a %u0", operand.name));
+        (name, operand.words.iter().map(|word| word & bits != 0).collect())
     }
 
     /// A selection with group instructions in its branches.
     fn selection(&mut self) -> Value {
-        let of = self.value();
-        let (condition, truths) = self.truth(&of);
+        let operand = self.value();
+        let (condition, truths) = self.truth(&operand);
         let name = self.name();
-        self.parted = true;
-        self.say(format!("OpSelectionMerge {name}m None OpBranchConditional {condition} {name}y {name}n"));
-        let [yes, no] = ["y", "n"].map(|branch| {
-            self.say(format!("{name}{branch} = OpLabel"));
+        self.has_diverged = true;
+        self.emit(format!("OpSelectionMerge {name}m None OpBranchConditional {condition} {name}y {name}n"));
+        let [then_value, else_value] = ["y", "n"].map(|branch| {
+            self.emit(format!("{name}{branch} = OpLabel"));
             let active: Vec<bool> = truths.iter().map(|&truth| truth == (branch == "y")).collect();
-            let made = match self.random.below(4) {
-                0 => Value { name: "%u7".into(), of: vec![7; self.count] },
+            let value = match self.random.below(4) {
+                0 => Value { name: "%u7".into(), words: vec![7; self.count] },
                 1 => {
-                    let (first, kept) = (self.together(&active, true), self.values.len());
+                    let (first, length) = (self.group_instruction(&active, true), self.values.len());
                     self.values.push(first);
-                    let second = self.together(&active, true);
-                    self.values.truncate(kept);
+                    let second = self.group_instruction(&active, true);
+                    self.values.truncate(length);
                     second
                 }
-                _ => self.together(&active, true),
+                _ => self.group_instruction(&active, true),
             };
-            self.say(format!("OpBranch {name}m"));
-            made
+            self.emit(format!("OpBranch {name}m"));
+            value
         });
-        self.say(format!("{name}m = OpLabel {name} = OpPhi %uint {} {name}y {} {name}n", yes.name, no.name));
-        Value { name, of: (0..self.count).map(|i| if truths[i] { yes.of[i] } else { no.of[i] }).collect() }
+        self.emit(format!("{name}m = OpLabel {name} = OpPhi %uint {} {name}y {} {name}n", then_value.name, else_value.name));
+        Value { name, words: (0..self.count).map(|i| if truths[i] { then_value.words[i] } else { else_value.words[i] }).collect() }
     }
 
     /// A loop of up to three iterations. Each iteration has the invocations that have not left
     /// the loop.
     fn each_iteration(&mut self) -> Value {
-        let (of, name) = (self.value(), self.name());
-        let trips: Vec<u32> = of.of.iter().map(|word| word & 3).collect();
-        self.parted = true;
-        self.say(format!(
+        let (operand, name) = (self.value(), self.name());
+        let trips: Vec<u32> = operand.words.iter().map(|word| word & 3).collect();
+        self.has_diverged = true;
+        self.emit(format!(
             "{name}t = OpBitwiseAnd %uint {} %u3 OpBranch {name}p {name}p = OpLabel OpBranch {name}h
             {name}h = OpLabel {name}k = OpPhi %uint %u0 {name}p {name}k1 {name}c {name} = OpPhi %uint %u0 {name}p {name}s {name}c
             OpLoopMerge {name}o {name}c None OpBranch {name}b
             {name}b = OpLabel {name}w = OpULessThan %bool {name}k {name}t OpBranchConditional {name}w {name}c {name}o
             {name}c = OpLabel",
-            of.name
+            operand.name
         ));
         // Every iteration has the same instruction, on a value that no iteration changes.
         let random = self.random.clone();
         let (start, names) = (self.body.len(), self.names);
         let mut sums = vec![0u32; self.count];
-        let mut made = String::new();
+        let mut result = String::new();
         for k in 0..3 {
             self.body.truncate(start);
             (self.random, self.names) = (random.clone(), names);
             let active: Vec<bool> = trips.iter().map(|&trip| k < trip).collect();
-            let value = self.together(&active, false);
-            (0..self.count).filter(|&i| active[i]).for_each(|i| sums[i] = sums[i].wrapping_add(value.of[i]));
-            made = value.name;
+            let value = self.group_instruction(&active, false);
+            (0..self.count).filter(|&i| active[i]).for_each(|i| sums[i] = sums[i].wrapping_add(value.words[i]));
+            result = value.name;
         }
-        self.say(format!("{name}s = OpIAdd %uint {name} {made} {name}k1 = OpIAdd %uint {name}k %u1 OpBranch {name}h {name}o = OpLabel"));
-        Value { name, of: sums }
+        self.emit(format!("{name}s = OpIAdd %uint {name} {result} {name}k1 = OpIAdd %uint {name}k %u1 OpBranch {name}h {name}o = OpLabel"));
+        Value { name, words: sums }
     }
 
     /// The value that another invocation of the subgroup stored in Workgroup memory.
     fn exchange(&mut self) -> Value {
-        let (of, name, other) = (self.value(), self.name(), self.random.between(1, self.size as u32 - 1));
+        let (operand, name, other) = (self.value(), self.name(), self.random.between(1, self.size as u32 - 1));
         let count = self.count;
-        self.say(format!(
+        self.emit(format!(
             "{name}a = OpAccessChain %pshared %shared %i OpStore {name}a {} OpControlBarrier %u3 %u3 %order
             {name}x = OpBitwiseXor %uint %i %u{other} {name}is = OpULessThan %bool {name}x %u{count}
             {name}j = OpSelect %uint {name}is {name}x %i {name}b = OpAccessChain %pshared %shared {name}j
             {name} = OpLoad %uint {name}b OpControlBarrier %u3 %u3 %order",
-            of.name
+            operand.name
         ));
         let partner = |i: usize| Some(i ^ other as usize).filter(|&j| j < count).unwrap_or(i);
-        Value { name, of: (0..count).map(|i| of.of[partner(i)]).collect() }
+        Value { name, words: (0..count).map(|i| operand.words[partner(i)]).collect() }
     }
 
-    /// The active invocations of the subgroup of invocation `of`.
-    fn members(&self, active: &[bool], of: usize) -> Vec<usize> {
-        let first = of / self.size * self.size;
+    /// The active invocations of the subgroup of this invocation.
+    fn members(&self, active: &[bool], invocation: usize) -> Vec<usize> {
+        let first = invocation / self.size * self.size;
         (first..(first + self.size).min(self.count)).filter(|&i| active[i]).collect()
     }
 
     /// The result of each active invocation, computed from the active members of its subgroup. 0
     /// for the others.
-    fn made(&self, active: &[bool], make: impl Fn(usize, &[usize]) -> u32) -> Vec<u32> {
+    fn for_active(&self, active: &[bool], make: impl Fn(usize, &[usize]) -> u32) -> Vec<u32> {
         (0..self.count).map(|i| if active[i] { make(i, &self.members(active, i)) } else { 0 }).collect()
     }
 
     /// A group instruction of the active invocations. It may name lanes only if all are active.
-    fn together(&mut self, active: &[bool], may_name: bool) -> Value {
-        let all_there = may_name && active.iter().all(|&active| active) && self.count.is_multiple_of(self.size);
-        match self.random.below(if all_there { 10 } else { 6 }) {
+    fn group_instruction(&mut self, active: &[bool], may_name: bool) -> Value {
+        let all_active = may_name && active.iter().all(|&active| active) && self.count.is_multiple_of(self.size);
+        match self.random.below(if all_active { 10 } else { 6 }) {
             0 | 1 => self.combined(active),
             2 => self.logical(active),
             3 => self.vote(active),
             4 => self.ballot(active),
             5 => self.first(active),
-            _ => self.named(),
+            _ => self.value_of_named_lane(),
         }
     }
 
     fn combined(&mut self, active: &[bool]) -> Value {
-        let (of, name) = (self.value(), self.name());
+        let (operand, name) = (self.value(), self.name());
         let (op, identity, function) = self.random.pick(COMBINED);
         let cluster = self.random.pick(&[2, 4]) as usize;
         let (scan, clusters) =
             self.random.pick(&[("Reduce", false), ("InclusiveScan", false), ("ExclusiveScan", false), ("ClusteredReduce", true)]);
         let last = if clusters { format!("%u{cluster}") } else { String::new() };
         match self.random.below(4) {
-            0 if !op.starts_with('S') => self.say(format!(
-                "{name}v = OpCompositeConstruct %pair {of} %i {name}w = OpGroupNonUniform{op} %pair %u3 {scan} {name}v {last}
+            0 if !op.starts_with('S') => self.emit(format!(
+                "{name}v = OpCompositeConstruct %pair {operand} %i {name}w = OpGroupNonUniform{op} %pair %u3 {scan} {name}v {last}
                 {name} = OpCompositeExtract %uint {name}w 0",
-                of = of.name
+                operand = operand.name
             )),
-            1 if scan == "Reduce" && op == "IAdd" => self.say(format!("{name} = OpFunctionCall %uint %total {}", of.name)),
-            _ if op.starts_with('S') => self.say(format!(
+            1 if scan == "Reduce" && op == "IAdd" => self.emit(format!("{name} = OpFunctionCall %uint %total {}", operand.name)),
+            _ if op.starts_with('S') => self.emit(format!(
                 "{name}v = OpBitcast %int {} {name}w = OpGroupNonUniform{op} %int %u3 {scan} {name}v {last} {name} = OpBitcast %uint {name}w",
-                of.name
+                operand.name
             )),
-            _ => self.say(format!("{name} = OpGroupNonUniform{op} %uint %u3 {scan} {} {last}", of.name)),
+            _ => self.emit(format!("{name} = OpGroupNonUniform{op} %uint %u3 {scan} {} {last}", operand.name)),
         }
-        let takes = |own: usize, other: usize| match scan {
+        let includes = |own: usize, other: usize| match scan {
             "InclusiveScan" => other <= own,
             "ExclusiveScan" => other < own,
             "ClusteredReduce" => other / cluster == own / cluster,
             _ => true,
         };
-        let sum =
-            |own, members: &[usize]| members.iter().filter(|&&other| takes(own, other)).fold(identity, |sum, &i| function(sum, of.of[i]));
-        Value { name, of: self.made(active, sum) }
+        let sum = |own, members: &[usize]| {
+            members.iter().filter(|&&other| includes(own, other)).fold(identity, |sum, &i| function(sum, operand.words[i]))
+        };
+        Value { name, words: self.for_active(active, sum) }
     }
 
     /// Emits the conversion of a Boolean to 0 or 1.
     fn word(&mut self, name: &str, truth: &str) {
-        self.say(format!("{name} = OpSelect %uint {truth} %u1 %u0"));
+        self.emit(format!("{name} = OpSelect %uint {truth} %u1 %u0"));
     }
 
     fn logical(&mut self, active: &[bool]) -> Value {
-        let of = self.value();
-        let ((truth, truths), name) = (self.truth(&of), self.name());
+        let operand = self.value();
+        let ((truth, truths), name) = (self.truth(&operand), self.name());
         let (op, identity, function) = self.random.pick::<(_, _, fn(bool, bool) -> bool)>(&[
             ("And", true, |x, y| x && y),
             ("Or", false, |x, y| x || y),
@@ -283,76 +284,76 @@ impl Program {
         ]);
         let inclusive = self.random.percent(50);
         let scan = if inclusive { "InclusiveScan" } else { "ExclusiveScan" };
-        self.say(format!("{name}b = OpGroupNonUniformLogical{op} %bool %u3 {scan} {truth}"));
+        self.emit(format!("{name}b = OpGroupNonUniformLogical{op} %bool %u3 {scan} {truth}"));
         self.word(&name, &format!("{name}b"));
         let sum = |own: usize, members: &[usize]| {
             let before = members.iter().filter(|&&other| other < own || inclusive && other == own);
             u32::from(before.fold(identity, |sum, &i| function(sum, truths[i])))
         };
-        Value { name, of: self.made(active, sum) }
+        Value { name, words: self.for_active(active, sum) }
     }
 
     fn vote(&mut self, active: &[bool]) -> Value {
-        let of = self.value();
-        let ((truth, truths), name) = (self.truth(&of), self.name());
-        let which = self.random.below(4);
-        let line = match which {
+        let operand = self.value();
+        let ((truth, truths), name) = (self.truth(&operand), self.name());
+        let choice = self.random.below(4);
+        let line = match choice {
             0 => format!("OpGroupNonUniformAll %bool %u3 {truth}"),
             1 => format!("OpGroupNonUniformAny %bool %u3 {truth}"),
-            2 => format!("OpGroupNonUniformAllEqual %bool %u3 {}", if self.random.percent(50) { &truth } else { &of.name }),
+            2 => format!("OpGroupNonUniformAllEqual %bool %u3 {}", if self.random.percent(50) { &truth } else { &operand.name }),
             _ => "OpGroupNonUniformElect %bool %u3".to_string(),
         };
         let of_truths = line.ends_with(&truth);
-        self.say(format!("{name}b = {line}"));
+        self.emit(format!("{name}b = {line}"));
         self.word(&name, &format!("{name}b"));
         let vote = |own: usize, members: &[usize]| {
-            u32::from(match which {
+            u32::from(match choice {
                 0 => members.iter().all(|&i| truths[i]),
                 1 => members.iter().any(|&i| truths[i]),
                 2 if of_truths => members.iter().all(|&i| truths[i] == truths[members[0]]),
-                2 => members.iter().all(|&i| of.of[i] == of.of[members[0]]),
+                2 => members.iter().all(|&i| operand.words[i] == operand.words[members[0]]),
                 _ => members[0] == own,
             })
         };
-        Value { name, of: self.made(active, vote) }
+        Value { name, words: self.for_active(active, vote) }
     }
 
     /// A ballot, and a value that is computed from it.
     fn ballot(&mut self, active: &[bool]) -> Value {
-        let (of, at) = (self.value(), self.value());
-        let ((truth, truths), name) = (self.truth(&of), self.name());
+        let (operand, index_operand) = (self.value(), self.value());
+        let ((truth, truths), name) = (self.truth(&operand), self.name());
         let size = self.size as u32;
-        let which = self.random.below(7);
+        let choice = self.random.below(7);
         // If possibly nobody votes yes, the module lets everybody vote yes.
-        let (vote, everybody) = if matches!(which, 4 | 5) { ("%yes".to_string(), true) } else { (truth, false) };
-        self.say(format!("{name}w = OpGroupNonUniformBallot %four %u3 {vote}"));
-        match which {
-            0 => self.say(format!("{name} = OpCompositeExtract %uint {name}w 0")),
+        let (vote, everybody) = if matches!(choice, 4 | 5) { ("%yes".to_string(), true) } else { (truth, false) };
+        self.emit(format!("{name}w = OpGroupNonUniformBallot %four %u3 {vote}"));
+        match choice {
+            0 => self.emit(format!("{name} = OpCompositeExtract %uint {name}w 0")),
             1..=3 => {
-                let scan = ["Reduce", "InclusiveScan", "ExclusiveScan"][which as usize - 1];
-                self.say(format!("{name} = OpGroupNonUniformBallotBitCount %uint %u3 {scan} {name}w"));
+                let scan = ["Reduce", "InclusiveScan", "ExclusiveScan"][choice as usize - 1];
+                self.emit(format!("{name} = OpGroupNonUniformBallotBitCount %uint %u3 {scan} {name}w"));
             }
-            4 => self.say(format!("{name} = OpGroupNonUniformBallotFindLSB %uint %u3 {name}w")),
-            5 => self.say(format!("{name} = OpGroupNonUniformBallotFindMSB %uint %u3 {name}w")),
+            4 => self.emit(format!("{name} = OpGroupNonUniformBallotFindLSB %uint %u3 {name}w")),
+            5 => self.emit(format!("{name} = OpGroupNonUniformBallotFindMSB %uint %u3 {name}w")),
             _ => {
                 let inverse = self.random.percent(50);
-                let index = format!("{name}x = OpBitwiseAnd %uint {} %u{}", at.name, size - 1);
+                let index = format!("{name}x = OpBitwiseAnd %uint {} %u{}", index_operand.name, size - 1);
                 let line = match inverse {
                     true => format!("OpGroupNonUniformInverseBallot %bool %u3 {name}w"),
                     false => format!("OpGroupNonUniformBallotBitExtract %bool %u3 {name}w {name}x"),
                 };
-                self.say(format!("{index} {name}b = {line}"));
+                self.emit(format!("{index} {name}b = {line}"));
                 self.word(&name, &format!("{name}b"));
                 let bit = |own: usize, members: &[usize]| {
-                    let lane = if inverse { own % self.size } else { (at.of[own] & (size - 1)) as usize };
+                    let lane = if inverse { own % self.size } else { (index_operand.words[own] & (size - 1)) as usize };
                     u32::from(members.iter().any(|&i| i % self.size == lane && truths[i]))
                 };
-                return Value { of: self.made(active, bit), name };
+                return Value { words: self.for_active(active, bit), name };
             }
         }
-        let said = |own: usize, members: &[usize]| {
+        let result_of = |own: usize, members: &[usize]| {
             let yes: Vec<usize> = members.iter().copied().filter(|&i| everybody || truths[i]).collect();
-            match which {
+            match choice {
                 0 => yes.iter().fold(0, |bits, &i| bits | 1 << (i % self.size)),
                 1 => yes.len() as u32,
                 2 => yes.iter().filter(|&&i| i <= own).count() as u32,
@@ -361,24 +362,24 @@ impl Program {
                 _ => (members[members.len() - 1] % self.size) as u32,
             }
         };
-        Value { of: self.made(active, said), name }
+        Value { words: self.for_active(active, result_of), name }
     }
 
     fn first(&mut self, active: &[bool]) -> Value {
-        let (of, name) = (self.value(), self.name());
-        self.say(format!("{name} = OpGroupNonUniformBroadcastFirst %uint %u3 {}", of.name));
-        Value { of: self.made(active, |_, members| of.of[members[0]]), name }
+        let (operand, name) = (self.value(), self.name());
+        self.emit(format!("{name} = OpGroupNonUniformBroadcastFirst %uint %u3 {}", operand.name));
+        Value { words: self.for_active(active, |_, members| operand.words[members[0]]), name }
     }
 
     /// The value of a named lane. All lanes must be active.
-    fn named(&mut self) -> Value {
-        let (of, by, name) = (self.value(), self.value(), self.name());
+    fn value_of_named_lane(&mut self) -> Value {
+        let (operand, index_operand, name) = (self.value(), self.value(), self.name());
         let (size, below) = (self.size, self.size as u32 - 1);
         let fixed = self.random.between(0, below);
-        self.say(format!("{name}x = OpBitwiseAnd %uint {} %u{below}", by.name));
-        let which = self.random.below(7);
-        let a = &of.name;
-        let line = match which {
+        self.emit(format!("{name}x = OpBitwiseAnd %uint {} %u{below}", index_operand.name));
+        let choice = self.random.below(7);
+        let a = &operand.name;
+        let line = match choice {
             0 => format!("Broadcast %uint %u3 {a} %u{fixed}"),
             1 => format!("Shuffle %uint %u3 {a} {name}x"),
             2 => format!("ShuffleXor %uint %u3 {a} {name}x"),
@@ -388,9 +389,9 @@ impl Program {
             _ => format!("QuadSwap %uint %u3 {a} %u{}", fixed % 3),
         };
         let fixed = fixed as usize;
-        let from = |i: usize| {
-            let (own, index) = (i % size, (by.of[i] & below) as usize);
-            match which {
+        let source_lane = |i: usize| {
+            let (own, index) = (i % size, (index_operand.words[i] & below) as usize);
+            match choice {
                 0 => fixed,
                 1 => index,
                 2 => own ^ index,
@@ -401,16 +402,16 @@ impl Program {
                 _ => own ^ (fixed % 3 + 1),
             }
         };
-        self.say(format!("{name}r = OpGroupNonUniform{line}"));
+        self.emit(format!("{name}r = OpGroupNonUniform{line}"));
         // If the index is no lane, the module does not use the result.
-        match which {
-            3 => self.say(format!("{name}g = OpUGreaterThanEqual %bool %lane {name}x {name} = OpSelect %uint {name}g {name}r {a}")),
-            4 => self.say(format!(
+        match choice {
+            3 => self.emit(format!("{name}g = OpUGreaterThanEqual %bool %lane {name}x {name} = OpSelect %uint {name}g {name}r {a}")),
+            4 => self.emit(format!(
                 "{name}d = OpIAdd %uint %lane {name}x {name}g = OpULessThan %bool {name}d %u{size} {name} = OpSelect %uint {name}g {name}r {a}"
             )),
-            _ => self.say(format!("{name} = OpCopyObject %uint {name}r")),
+            _ => self.emit(format!("{name} = OpCopyObject %uint {name}r")),
         }
-        Value { of: (0..self.count).map(|i| of.of[i / size * size + from(i)]).collect(), name }
+        Value { words: (0..self.count).map(|i| operand.words[i / size * size + source_lane(i)]).collect(), name }
     }
 
     fn text(&self) -> String {
@@ -440,7 +441,7 @@ impl Program {
         ]
         .into_iter()
         .filter(|(_, needed)| *needed)
-        .map(|(of, _)| format!("OpCapability GroupNonUniform{of} "))
+        .map(|(suffix, _)| format!("OpCapability GroupNonUniform{suffix} "))
         .collect();
         format!(
             "; Version: 1.3

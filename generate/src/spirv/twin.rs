@@ -138,12 +138,12 @@ impl Defect {
     }
 
     /// Whether it needs control flow that is uniform in the workgroup.
-    fn uniform(self) -> bool {
+    fn needs_uniform_control(self) -> bool {
         matches!(self, Defect::RaceWithoutBarrier | Defect::RaceWithoutSemantics)
     }
 
     /// Whether it needs several invocations in a workgroup.
-    pub(super) fn several(self) -> bool {
+    pub(super) fn needs_several_invocations(self) -> bool {
         matches!(
             self,
             Defect::DivergentBarrier
@@ -222,27 +222,27 @@ pub struct Reached {
 struct Spot {
     block: usize,
     at: usize,
-    main: bool,
-    top: bool,
+    in_main: bool,
+    at_top: bool,
 }
 
 /// The twin with this defect, planted at a random suitable place. `None` if the module has no such
 /// place, too few invocations, or too old a version.
 pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Module> {
     // The decorations against wrapping are part of SPIR-V since 1.4.
-    if (defect.several() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
+    if (defect.needs_several_invocations() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
         return None;
     }
     let reach = random.pick(Reach::ALL);
     let observed = reach == Reach::Output && defect.kind() == Kind::Value;
     let mut spots = sure_spots(module);
-    spots.retain(|spot| (!defect.uniform() || spot.top) && (!observed || spot.main));
+    spots.retain(|spot| (!defect.needs_uniform_control() || spot.at_top) && (!observed || spot.in_main));
     if spots.is_empty() {
         return None;
     }
     // Half of the plants stand inside of other constructs, if there are such places.
-    let deep: Vec<Spot> = spots.iter().copied().filter(|spot| !spot.top).collect();
-    let spot = if !deep.is_empty() && random.percent(50) { random.pick(&deep) } else { random.pick(&spots) };
+    let nested: Vec<Spot> = spots.iter().copied().filter(|spot| !spot.at_top).collect();
+    let spot = if !nested.is_empty() && random.percent(50) { random.pick(&nested) } else { random.pick(&spots) };
     let value = match random.below(3) {
         0 => Expr::uint(random.bits() as u32),
         1 => Expr::new(Type::UINT, Op::Builtin(Builtin::LocalIndex), Vec::new()),
@@ -261,28 +261,28 @@ pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Modu
     Some(twin)
 }
 
-/// The places that at least one invocation is certain to run. If `top` is set, all invocations run
-/// the place together.
+/// The places that at least one invocation is certain to run. If `at_top` is set, all invocations
+/// run the place together.
 fn sure_spots(module: &Module) -> Vec<Spot> {
     // Callers stand after their callees. It is known whether a function is certainly called once
     // all its callers are seen.
     let functions = module.functions.len();
     let mut called = vec![false; functions];
-    let mut made = Vec::new();
+    let mut spots = Vec::new();
     for index in (0..=functions).rev() {
-        let main = index == functions;
-        if !main && !called[index] {
+        let in_main = index == functions;
+        if !in_main && !called[index] {
             continue;
         }
         let before: usize = module.functions[..index].iter().map(|f| blocks(&f.body)).sum();
-        let function = if main { &module.main } else { &module.functions[index] };
-        let mut search = Search { made: &mut made, called: &mut called, main };
+        let function = if in_main { &module.main } else { &module.functions[index] };
+        let mut search = Search { spots: &mut spots, called: &mut called, in_main };
         let ends = search.block(&function.body, before, true);
         if let (true, Some(result)) = (ends, &function.result) {
             search.calls(result);
         }
     }
-    made
+    spots
 }
 
 /// The number of lists of statements, this list included.
@@ -306,18 +306,18 @@ fn may_leave(stmt: &Stmt) -> bool {
 }
 
 struct Search<'a> {
-    made: &'a mut Vec<Spot>,
+    spots: &'a mut Vec<Spot>,
     called: &'a mut [bool],
-    main: bool,
+    in_main: bool,
 }
 
 impl Search<'_> {
     /// Adds the places of a list that certainly runs. Returns whether its end is certainly reached.
-    fn block(&mut self, block: &[Stmt], number: usize, top: bool) -> bool {
-        let spot = |at: usize, main: bool| Spot { block: number, at, main, top: top && main };
+    fn block(&mut self, block: &[Stmt], number: usize, at_top: bool) -> bool {
+        let spot = |at: usize, in_main: bool| Spot { block: number, at, in_main, at_top: at_top && in_main };
         let mut next = number + 1;
         for (at, stmt) in block.iter().enumerate() {
-            self.made.push(spot(at, self.main));
+            self.spots.push(spot(at, self.in_main));
             stmt.clone().each_expr(&mut |e| {
                 // The values of arms and jumps are not computed on every path. Calls stand only
                 // in `Let`.
@@ -335,7 +335,7 @@ impl Search<'_> {
                 return false;
             }
         }
-        self.made.push(spot(block.len(), self.main));
+        self.spots.push(spot(block.len(), self.in_main));
         true
     }
 

@@ -21,35 +21,35 @@ impl Generator {
         match self.random.weighted(&[40, 8, 14, 7, 5, 4, 3, 4, 1]) {
             0 => {
                 let op = self.random.pick(&["+", "+", "-", "^", "&", "|", "*"]);
-                let (a, mixed) = self.uint(depth - 1, uniform);
-                let alike = uniform || self.percent(50);
-                let (b, other) = self.uint(depth - 1, alike);
-                (Expr::new(Kind::Uint, &format!("($ {op} $)"), [a, b]), mixed || other)
+                let (a, varies) = self.uint(depth - 1, uniform);
+                let uniform_operand = uniform || self.percent(50);
+                let (b, other) = self.uint(depth - 1, uniform_operand);
+                (Expr::new(Kind::Uint, &format!("($ {op} $)"), [a, b]), varies || other)
             }
             1 => {
-                let (c, mixed) = self.condition(depth - 1, uniform);
-                let ((a, first), (b, second)) = self.apart(mixed, |g| (g.uint(depth - 1, uniform), g.uint(depth - 1, uniform)));
-                (Expr::new(Kind::Uint, "($ ? $ : $)", [c, a, b]), mixed || first || second)
+                let (c, varies) = self.condition(depth - 1, uniform);
+                let ((a, first), (b, second)) = self.under_condition(varies, |g| (g.uint(depth - 1, uniform), g.uint(depth - 1, uniform)));
+                (Expr::new(Kind::Uint, "($ ? $ : $)", [c, a, b]), varies || first || second)
             }
             2 => self.call_of(depth - 1, uniform).unwrap_or_else(|| self.leaf(uniform)),
             3 => {
-                let (effect, (e, mixed)) = (self.assignment(depth - 1, uniform), self.uint(depth - 1, uniform));
+                let (effect, (e, varies)) = (self.assignment(depth - 1, uniform), self.uint(depth - 1, uniform));
                 match effect {
-                    Some((effect, _)) => (Expr::new(Kind::Uint, "($, $)", [effect, e]), mixed),
-                    None => (e, mixed),
+                    Some((effect, _)) => (Expr::new(Kind::Uint, "($, $)", [effect, e]), varies),
+                    None => (e, varies),
                 }
             }
             4 => match self.assignment(depth - 1, uniform) {
-                Some((effect, mixed)) => (Expr::new(Kind::Uint, "($)", [effect]), mixed),
+                Some((effect, varies)) => (Expr::new(Kind::Uint, "($)", [effect]), varies),
                 None => self.leaf(uniform),
             },
             5 => self.step(uniform).unwrap_or_else(|| self.leaf(uniform)),
             6 => {
                 let name = self.random.pick(&["min", "max"]);
-                let ((a, mixed), (b, other)) = (self.uint(depth - 1, uniform), self.uint(depth - 1, uniform));
-                (Expr::new(Kind::Uint, &format!("{name}($, $)"), [a, b]), mixed || other)
+                let ((a, varies), (b, other)) = (self.uint(depth - 1, uniform), self.uint(depth - 1, uniform));
+                (Expr::new(Kind::Uint, &format!("{name}($, $)"), [a, b]), varies || other)
             }
-            7 => self.meeting(depth - 1, uniform).unwrap_or_else(|| self.leaf(uniform)),
+            7 => self.value_after_barrier(depth - 1, uniform).unwrap_or_else(|| self.leaf(uniform)),
             // A zero that is computed from a value that may differ. The estimate says that it
             // differs too.
             _ => {
@@ -65,24 +65,24 @@ impl Generator {
     }
 
     /// A value whose computation has a barrier or derivative, if that may stand here.
-    fn meeting(&mut self, depth: u32, uniform: bool) -> Option<Value> {
-        if self.mixed() && !self.slip() {
+    fn value_after_barrier(&mut self, depth: u32, uniform: bool) -> Option<Value> {
+        if self.may_diverge() && !self.slip() {
             return None;
         }
-        self.meets = true;
-        let pairs = self.fitting(|v| v.shape == Shape::Pair && v.mixed != uniform);
+        self.needs_uniformity = true;
+        let pairs = self.fitting(|v| v.shape == Shape::Pair && v.varies != uniform);
         if let Some(i) = self.pick(&pairs)
             && self.percent(30)
         {
             let v = &self.vars[i];
-            return Some((Expr::text(Kind::Uint, format!("{}.met", v.name)), v.mixed || self.fragment));
+            return Some((Expr::text(Kind::Uint, format!("{}.met", v.name)), v.varies || self.fragment));
         }
-        let (e, mixed) = self.uint(depth, uniform);
+        let (e, varies) = self.uint(depth, uniform);
         Some(match self.fragment {
             true => (Expr::new(Kind::Uint, "uint(fwidth(float($)))", [e]), true),
             false => {
                 let barrier = self.barrier();
-                (Expr::new(Kind::Uint, &format!("({barrier}, $)"), [e]), mixed)
+                (Expr::new(Kind::Uint, &format!("({barrier}, $)"), [e]), varies)
             }
         })
     }
@@ -97,18 +97,18 @@ impl Generator {
         ])
     }
 
-    /// Makes something under a condition. `mixed` says whether the condition may differ
+    /// Makes something under a condition. `varies` says whether the condition may differ
     /// between threads.
-    fn apart<T>(&mut self, mixed: bool, make: impl FnOnce(&mut Self) -> T) -> T {
-        let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
-        let branch = self.branch;
-        self.branch |= mixed;
-        let made = make(self);
-        self.branch = branch;
+    fn under_condition<T>(&mut self, varies: bool, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
+        let outer = self.in_divergent_branch;
+        self.in_divergent_branch |= varies;
+        let result = make(self);
+        self.in_divergent_branch = outer;
         for (v, before) in self.vars.iter_mut().zip(before) {
-            v.mixed |= before;
+            v.varies |= before;
         }
-        made
+        result
     }
 
     /// The value of a variable or of a part of it.
@@ -118,18 +118,18 @@ impl Generator {
         }
         let uniform = uniform != self.slip();
         let fits = |g: &Self, v: &Var| -> bool {
-            let mixed = match v.shape {
+            let varies = match v.shape {
                 Shape::Group { .. } | Shape::Device | Shape::SharedPointer => true,
                 Shape::Constant => return uniform,
                 Shape::Bool | Shape::Atomic => return false,
-                Shape::Pointer(target) | Shape::Reference(target) | Shape::PairPointer(target) => g.vars[target].mixed,
-                _ => v.mixed,
+                Shape::Pointer(target) | Shape::Reference(target) | Shape::PairPointer(target) => g.vars[target].varies,
+                _ => v.varies,
             };
-            mixed != uniform
+            varies != uniform
         };
-        let fit: Vec<usize> = (0..self.vars.len()).filter(|&i| fits(self, &self.vars[i]) && self.is_seen(i)).collect();
+        let fit: Vec<usize> = (0..self.vars.len()).filter(|&i| fits(self, &self.vars[i]) && self.is_visible(i)).collect();
         match self.pick(&fit) {
-            Some(i) => self.read(i, uniform),
+            Some(i) => self.read_variable(i, uniform),
             None => (self.literal(), false),
         }
     }
@@ -141,37 +141,37 @@ impl Generator {
             return (Expr::text(Kind::Uint, format!("{i}u")), false);
         }
         // Usually a variable, not an element of another array.
-        let fit = self.fitting(|v| v.shape == Shape::Scalar && v.mixed != uniform);
-        let (e, mixed) = match self.pick(&fit) {
-            Some(i) if self.percent(75) => self.read(i, uniform),
+        let fit = self.fitting(|v| v.shape == Shape::Scalar && v.varies != uniform);
+        let (e, varies) = match self.pick(&fit) {
+            Some(i) if self.percent(75) => self.read_variable(i, uniform),
             _ if self.percent(20) => self.leaf(uniform),
             _ => (self.literal(), false),
         };
         // Literals are below 8, so they need no mask of 7.
         match e.is_number() && mask == 7 {
-            true => (e, mixed),
-            false => (Expr::new(Kind::Uint, &format!("($ & {mask}u)"), [e]), mixed),
+            true => (e, varies),
+            false => (Expr::new(Kind::Uint, &format!("($ & {mask}u)"), [e]), varies),
         }
     }
 
-    fn read(&mut self, i: usize, uniform: bool) -> Value {
-        let Var { name, shape, mixed, .. } = self.vars[i].clone();
+    fn read_variable(&mut self, i: usize, uniform: bool) -> Value {
+        let Var { name, shape, varies, .. } = self.vars[i].clone();
         let text = |text: String| Expr::text(Kind::Uint, text);
         match shape {
-            Shape::Scalar => (text(name), mixed),
-            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "sum", "half", "first"]))), mixed),
-            Shape::PairPointer(target) => (text(format!("{name}->{}", self.random.pick(&["a", "b"]))), self.vars[target].mixed),
+            Shape::Scalar => (text(name), varies),
+            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "sum", "half", "first"]))), varies),
+            Shape::PairPointer(target) => (text(format!("{name}->{}", self.random.pick(&["a", "b"]))), self.vars[target].varies),
             // No expression reads these variables directly.
             Shape::Bool | Shape::Atomic => (self.literal(), false),
-            Shape::ConstantPointer => (text(format!("(*{name})")), mixed),
+            Shape::ConstantPointer => (text(format!("(*{name})")), varies),
             Shape::SharedPointer => (text(format!("(*{name})")), true),
-            Shape::Vector => (text(format!("{name}.{}", self.random.pick(&["x", "y", "z", "w"]))), mixed),
-            Shape::Parameter => (text(format!("(*{name})")), mixed),
-            Shape::Pointer(target) => (text(format!("(*{name})")), self.vars[target].mixed),
+            Shape::Vector => (text(format!("{name}.{}", self.random.pick(&["x", "y", "z", "w"]))), varies),
+            Shape::Parameter => (text(format!("(*{name})")), varies),
+            Shape::Pointer(target) => (text(format!("(*{name})")), self.vars[target].varies),
             Shape::Array | Shape::Reference(_) | Shape::ReferenceParameter => {
-                let mixed = if let Shape::Reference(target) = shape { self.vars[target].mixed } else { mixed };
+                let varies = if let Shape::Reference(target) = shape { self.vars[target].varies } else { varies };
                 let (index, other) = self.index(3, true);
-                (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), mixed || other)
+                (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), varies || other)
             }
             Shape::Group { .. } | Shape::Device => {
                 let (uniform, mask) = (self.percent(20), self.mask(i));
@@ -193,31 +193,31 @@ impl Generator {
     pub(super) fn condition(&mut self, depth: u32, uniform: bool) -> Value {
         if depth > 0 && self.percent(25) {
             let op = self.random.pick(&["&&", "||"]);
-            let alike = uniform || self.percent(30);
-            let (a, first) = self.condition(depth - 1, alike);
-            let (b, second) = self.apart(first, |g| g.condition(depth - 1, uniform));
+            let uniform_operand = uniform || self.percent(30);
+            let (a, first) = self.condition(depth - 1, uniform_operand);
+            let (b, second) = self.under_condition(first, |g| g.condition(depth - 1, uniform));
             let (open, close) = if self.percent(20) { ("!(", ")") } else { ("(", ")") };
             return (Expr::new(Kind::Bool, &format!("{open}$ {op} ${close}"), [a, b]), first || second);
         }
-        let bools = self.fitting(|v| v.shape == Shape::Bool && v.mixed != uniform);
+        let bools = self.fitting(|v| v.shape == Shape::Bool && v.varies != uniform);
         if let Some(i) = self.pick(&bools)
             && self.percent(35)
         {
-            return (Expr::text(Kind::Bool, self.vars[i].name.clone()), self.vars[i].mixed);
+            return (Expr::text(Kind::Bool, self.vars[i].name.clone()), self.vars[i].varies);
         }
         let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-        let (mut a, mut mixed) = self.uint(depth, uniform);
+        let (mut a, mut varies) = self.uint(depth, uniform);
         // With a literal as the first operand, the result is often known in advance.
         if a.is_number() {
-            (a, mixed) = self.uint(depth + 1, uniform);
+            (a, varies) = self.uint(depth + 1, uniform);
         }
         if self.percent(75) {
             // Few values are larger than these literals.
             let n = self.random.pick(if self.fragment { &[1, 1, 1, 1, 2] } else { &[1, 1, 1, 2, 2, 3] });
-            return (Expr::new(Kind::Bool, &format!("($ {op} {n}u)"), [a]), mixed);
+            return (Expr::new(Kind::Bool, &format!("($ {op} {n}u)"), [a]), varies);
         }
         let (b, other) = self.uint(depth.saturating_sub(1), uniform);
-        (Expr::new(Kind::Bool, &format!("($ {op} $)"), [a, b]), mixed || other)
+        (Expr::new(Kind::Bool, &format!("($ {op} $)"), [a, b]), varies || other)
     }
 
     /// A variable, or a part of it, that can be stored to: the text, the index of the variable, and
@@ -240,8 +240,8 @@ impl Generator {
                 1 => match self.fitting(|v| v.shape == Shape::Scalar && v.writable)[..] {
                     // The first variable is stored to as well.
                     [first, ..] if first != i => {
-                        let mixed = self.vars[i].mixed;
-                        self.store(first, mixed, true);
+                        let varies = self.vars[i].varies;
+                        self.store(first, varies, true);
                         (text(format!("*second(&{}, &{name})", self.vars[first].name)), i, true)
                     }
                     _ => (text(name), i, true),
@@ -255,8 +255,8 @@ impl Generator {
             Shape::Parameter | Shape::Pointer(_) => (text(format!("*{name}")), i, true),
             _ => {
                 let (mask, uniform) = (self.mask(i), self.percent(60));
-                let (index, mixed) = self.index(mask, uniform);
-                if mixed {
+                let (index, varies) = self.index(mask, uniform);
+                if varies {
                     self.store(i, true, false);
                 }
                 (Expr::new(Kind::Other, &format!("{name}[$]"), [index]), i, false)
@@ -265,32 +265,32 @@ impl Generator {
     }
 
     /// Updates the estimate for a store.
-    pub(super) fn store(&mut self, i: usize, mixed: bool, whole: bool) {
-        let mixed = mixed || self.mixed();
+    pub(super) fn store(&mut self, i: usize, varies: bool, whole: bool) {
+        let varies = varies || self.may_diverge();
         let i = match self.vars[i].shape {
             Shape::Pointer(target) | Shape::Reference(target) | Shape::PairPointer(target) => target,
             _ => i,
         };
-        self.vars[i].mixed = mixed || self.vars[i].mixed && !whole;
+        self.vars[i].varies = varies || self.vars[i].varies && !whole;
         self.writes.push(i);
     }
 
     /// An assignment, as an expression.
     pub(super) fn assignment(&mut self, depth: u32, uniform: bool) -> Option<Value> {
         let (place, i, whole) = self.place()?;
-        let (e, mixed) = self.uint(depth, uniform);
+        let (e, varies) = self.uint(depth, uniform);
         let op = self.random.pick(&["=", "=", "=", "=", "=", "+=", "-=", "^=", "&=", "*="]);
-        self.store(i, mixed, whole && op == "=");
-        let mixed = mixed || op != "=" && self.vars[i].mixed || self.mixed();
-        Some((Expr::new(Kind::Uint, &format!("$ {op} $"), [place, e]), mixed))
+        self.store(i, varies, whole && op == "=");
+        let varies = varies || op != "=" && self.vars[i].varies || self.may_diverge();
+        Some((Expr::new(Kind::Uint, &format!("$ {op} $"), [place, e]), varies))
     }
 
     /// An increment or decrement.
     fn step(&mut self, uniform: bool) -> Option<Value> {
-        let fit = self.fitting(|v| v.writable && v.shape == Shape::Scalar && v.mixed != uniform);
+        let fit = self.fitting(|v| v.writable && v.shape == Shape::Scalar && v.varies != uniform);
         let i = self.pick(&fit)?;
-        let mixed = self.vars[i].mixed;
-        self.store(i, mixed, true);
+        let varies = self.vars[i].varies;
+        self.store(i, varies, true);
         let name = &self.vars[i].name;
         let text = match self.random.below(4) {
             0 => format!("{name}++"),
@@ -298,12 +298,12 @@ impl Generator {
             2 => format!("{name}--"),
             _ => format!("(--{name})"),
         };
-        Some((Expr::text(Kind::Uint, text), mixed))
+        Some((Expr::text(Kind::Uint, text), varies))
     }
 
     /// A call of a function that returns a value.
     fn call_of(&mut self, depth: u32, uniform: bool) -> Option<Value> {
-        let fit: Vec<Signature> = self.functions.iter().filter(|f| f.returns && (!f.mixed || !uniform)).cloned().collect();
+        let fit: Vec<Signature> = self.functions.iter().filter(|f| f.returns && (!f.varies || !uniform)).cloned().collect();
         if fit.is_empty() {
             return None;
         }
@@ -314,32 +314,32 @@ impl Generator {
     /// A call of the function, if it may be called here and there are arguments for it. The flag is
     /// whether its result may differ.
     pub(super) fn call(&mut self, f: &Signature, depth: u32) -> Option<Value> {
-        if (f.meets || f.discards) && self.mixed() && !self.slip() {
+        if (f.needs_uniformity || f.discards) && self.may_diverge() && !self.slip() {
             return None;
         }
         let mut e = Expr::text(Kind::Uint, format!("{}(", f.name));
-        let (mut mixed, mut pointed) = (f.mixed, Vec::new());
-        for (n, &(parameter, takes_mixed)) in f.parameters.iter().enumerate() {
+        let (mut varies, mut pointed) = (f.varies, Vec::new());
+        for (n, &(parameter, may_vary)) in f.parameters.iter().enumerate() {
             if n > 0 {
                 e.parts.push(super::Part::Text(", ".into()));
             }
             let text = |text: String| Expr::text(Kind::Other, text);
-            let uniform = !takes_mixed;
+            let uniform = !may_vary;
             let argument = match parameter {
                 Parameter::Value => {
                     let uniform = uniform || self.percent(30);
                     let (e, differs) = self.uint(depth.min(1), uniform);
-                    mixed |= differs && !takes_mixed;
+                    varies |= differs && !may_vary;
                     e
                 }
                 Parameter::Pair => {
-                    let fit = self.fitting(|v| v.shape == Shape::Pair && (!v.mixed || takes_mixed));
+                    let fit = self.fitting(|v| v.shape == Shape::Pair && (!v.varies || may_vary));
                     let i = self.pick(&fit)?;
                     text(self.vars[i].name.clone())
                 }
                 Parameter::Pointer => {
                     let fit = self.fitting(|v| {
-                        (!v.mixed || takes_mixed)
+                        (!v.varies || may_vary)
                             && (v.writable && matches!(v.shape, Shape::Scalar | Shape::Pair | Shape::Pointer(_))
                                 || v.shape == Shape::Parameter)
                     });
@@ -354,7 +354,7 @@ impl Generator {
                 }
                 Parameter::Reference => {
                     let fit = self.fitting(|v| {
-                        (!v.mixed || takes_mixed) && matches!(v.shape, Shape::Array | Shape::Reference(_) | Shape::ReferenceParameter)
+                        (!v.varies || may_vary) && matches!(v.shape, Shape::Array | Shape::Reference(_) | Shape::ReferenceParameter)
                     });
                     let i = self.pick(&fit)?;
                     pointed.push(i);
@@ -378,11 +378,11 @@ impl Generator {
         e.parts.push(super::Part::Text(")".into()));
         for i in pointed {
             let whole = matches!(self.vars[i].shape, Shape::Scalar);
-            self.store(i, f.leaves_mixed || mixed && !f.mixed, whole && !f.leaves_mixed && !self.vars[i].mixed);
+            self.store(i, f.leaves_varying || varies && !f.varies, whole && !f.leaves_varying && !self.vars[i].varies);
         }
-        self.meets |= f.meets;
+        self.needs_uniformity |= f.needs_uniformity;
         self.discards |= f.discards;
-        self.gone |= f.discards;
-        Some((e, mixed || self.branch))
+        self.some_threads_ended |= f.discards;
+        Some((e, varies || self.in_divergent_branch))
     }
 }

@@ -39,7 +39,7 @@ pub struct Generated {
 
 /// The program of a seed.
 pub fn program(seed: u64) -> Generated {
-    Generator::new(seed).made()
+    Generator::new(seed).generate()
 }
 
 /// The contents of the buffers `c` and `data` in run number `run`. In run 0, `c` holds zeros.
@@ -63,7 +63,7 @@ enum Shape {
     Array,
     /// A pointer to the variable of this index. No statement assigns to the pointer.
     Pointer(usize),
-    /// A pointer that is a parameter. Its [`Var::mixed`] is about the pointee.
+    /// A pointer that is a parameter. Its [`Var::varies`] is about the pointee.
     Parameter,
     /// A `bool`.
     Bool,
@@ -93,7 +93,7 @@ struct Var {
     name: String,
     shape: Shape,
     /// Whether its value may differ between threads.
-    mixed: bool,
+    varies: bool,
     writable: bool,
     /// The nesting depth of its block.
     depth: u32,
@@ -120,11 +120,11 @@ struct Signature {
     /// Whether it returns a `uint`. If not, it returns nothing.
     returns: bool,
     /// Whether its result may differ between threads.
-    mixed: bool,
+    varies: bool,
     /// Whether the pointees of its pointers may differ between threads afterwards.
-    leaves_mixed: bool,
+    leaves_varying: bool,
     /// Whether its body has a barrier or derivative.
-    meets: bool,
+    needs_uniformity: bool,
     /// Whether its body may discard some threads.
     discards: bool,
 }
@@ -148,24 +148,24 @@ struct Generator {
     slips: u32,
     vars: Vec<Var>,
     functions: Vec<Signature>,
-    made: Vec<Function>,
+    generated: Vec<Function>,
     next: u32,
     /// The number of statements that this function may still get.
-    left: i32,
+    remaining: i32,
     depth: u32,
     levels: Vec<Level>,
     /// Whether an enclosing branch may be divergent.
-    branch: bool,
+    in_divergent_branch: bool,
     /// Whether some threads may have returned or may be discarded.
-    gone: bool,
+    some_threads_ended: bool,
     /// The variables that were stored to, by index, in order.
     writes: Vec<usize>,
     /// The result of the current function: nothing, a `uint`, or the entry point's result.
     returning: Returning,
     /// For the current function: whether its result may differ, whether it has a barrier or
     /// derivative, and whether it may discard threads.
-    returned_mixed: bool,
-    meets: bool,
+    result_varies: bool,
+    needs_uniformity: bool,
     discards: bool,
 }
 
@@ -187,17 +187,17 @@ impl Generator {
             slips,
             vars: Vec::new(),
             functions: Vec::new(),
-            made: Vec::new(),
+            generated: Vec::new(),
             next: 0,
-            left: 0,
+            remaining: 0,
             depth: 0,
             levels: Vec::new(),
-            branch: false,
-            gone: false,
+            in_divergent_branch: false,
+            some_threads_ended: false,
             writes: Vec::new(),
             returning: Returning::Nothing,
-            returned_mixed: false,
-            meets: false,
+            result_varies: false,
+            needs_uniformity: false,
             discards: false,
         }
     }
@@ -212,8 +212,8 @@ impl Generator {
     }
 
     /// Whether control flow may be divergent here.
-    fn mixed(&self) -> bool {
-        self.branch || self.gone || self.levels.iter().any(|level| level.broke || level.continued)
+    fn may_diverge(&self) -> bool {
+        self.in_divergent_branch || self.some_threads_ended || self.levels.iter().any(|level| level.broke || level.continued)
     }
 
     fn fresh(&mut self, prefix: &str) -> String {
@@ -235,20 +235,20 @@ impl Generator {
     }
 
     /// Whether no later variable hides this one.
-    fn is_seen(&self, i: usize) -> bool {
+    fn is_visible(&self, i: usize) -> bool {
         !self.vars[i + 1..].iter().any(|v| v.name == self.vars[i].name)
     }
 
     /// The variables that are not hidden and that `fits` accepts.
     fn fitting(&self, fits: impl Fn(&Var) -> bool) -> Vec<usize> {
-        (0..self.vars.len()).filter(|&i| fits(&self.vars[i]) && self.is_seen(i)).collect()
+        (0..self.vars.len()).filter(|&i| fits(&self.vars[i]) && self.is_visible(i)).collect()
     }
 
     fn pick(&mut self, all: &[usize]) -> Option<usize> {
         if all.is_empty() { None } else { Some(self.random.pick(all)) }
     }
 
-    fn made(mut self) -> Generated {
+    fn generate(mut self) -> Generated {
         let functions = self.random.pick(&[0, 0, 1, 1, 2, 3]);
         for _ in 0..functions {
             self.function();
@@ -256,14 +256,14 @@ impl Generator {
         let groups = if self.percent(70) { [2, 1, 1] } else { [1, 1, 1] };
         self.entry();
         self.drop_uncalled();
-        let met = match self.fragment {
+        let met_body = match self.fragment {
             false => "AllMemoryBarrierWithGroupSync(); return p.a;",
             true => "return uint(fwidth(float(p.a)));",
         };
         let mut prelude = vec![
             ("Pair", "struct Pair { uint a; uint b; }\n".to_string()),
             (".sum", "uint operator.sum(Pair p) { return p.a + p.b; }\n".into()),
-            (".met", format!("uint operator.met(Pair p) {{ {met} }}\n")),
+            (".met", format!("uint operator.met(Pair p) {{ {met_body} }}\n")),
             (".half", "uint operator.half(Pair p) { return p.b; }\n".into()),
             (".half", "Pair operator.half=(Pair p, uint v) { p.b = v; return p; }\n".into()),
             (".first", "thread uint* operator&.first(thread Pair* p) { return &p->a; }\n".into()),
@@ -274,16 +274,16 @@ impl Generator {
         if !self.fragment {
             prelude.push(("sync()", "void sync() { AllMemoryBarrierWithGroupSync(); }\n".into()));
         }
-        Generated { tree: Tree { prelude, functions: self.made }, groups }
+        Generated { tree: Tree { prelude, functions: self.generated }, groups }
     }
 
     /// Removes functions that the entry point never calls, since they never run.
     fn drop_uncalled(&mut self) {
-        for at in (0..self.made.len().saturating_sub(1)).rev() {
+        for at in (0..self.generated.len().saturating_sub(1)).rev() {
             let call = format!("{}(", self.functions[at].name);
-            let later = Tree { prelude: Vec::new(), functions: self.made[at + 1..].to_vec() };
-            if !later.text().contains(&call) {
-                self.made.remove(at);
+            let callers = Tree { prelude: Vec::new(), functions: self.generated[at + 1..].to_vec() };
+            if !callers.text().contains(&call) {
+                self.generated.remove(at);
             }
         }
     }
@@ -293,25 +293,25 @@ impl Generator {
         self.vars.clear();
         self.writes.clear();
         self.levels.clear();
-        (self.branch, self.gone, self.depth) = (false, false, 1);
-        (self.returned_mixed, self.meets, self.discards) = (false, false, false);
+        (self.in_divergent_branch, self.some_threads_ended, self.depth) = (false, false, 1);
+        (self.result_varies, self.needs_uniformity, self.discards) = (false, false, false);
         self.returning = returning;
     }
 
-    fn var(&mut self, name: impl Into<String>, shape: Shape, mixed: bool, writable: bool) {
-        self.vars.push(Var { name: name.into(), shape, mixed, writable, depth: self.depth });
+    fn var(&mut self, name: impl Into<String>, shape: Shape, varies: bool, writable: bool) {
+        self.vars.push(Var { name: name.into(), shape, varies, writable, depth: self.depth });
     }
 
     /// Generates a function.
     fn function(&mut self) {
         let returns = self.percent(60);
         self.begin(if returns { Returning::Uint } else { Returning::Nothing });
-        self.left = 3 + self.random.below(7) as i32;
+        self.remaining = 3 + self.random.below(7) as i32;
         let name = self.fresh("f");
         let (mut parameters, mut texts) = (Vec::new(), Vec::new());
         for i in 0..1 + self.random.below(3) {
             let name = format!("a{i}");
-            let mixed = self.percent(40);
+            let varies = self.percent(40);
             let parameter = self.random.pick(&[
                 Parameter::Value,
                 Parameter::Value,
@@ -329,8 +329,8 @@ impl Generator {
                 _ => ("uint", Shape::Scalar),
             };
             texts.push(format!("{ty} {name}"));
-            self.var(name, shape, mixed, !matches!(parameter, Parameter::Pointer | Parameter::Reference));
-            parameters.push((parameter, mixed));
+            self.var(name, shape, varies, !matches!(parameter, Parameter::Pointer | Parameter::Reference));
+            parameters.push((parameter, varies));
         }
         let outer = [
             (Parameter::Constant, "constant uint[] c", "c", Shape::Constant),
@@ -338,8 +338,8 @@ impl Generator {
             (Parameter::Group, "threadgroup uint[] part", "part", Shape::Group { reference: true }),
         ];
         for (parameter, text, name, shape) in outer {
-            let wanted = parameter != Parameter::Group || !self.fragment;
-            if wanted && self.percent(45) {
+            let is_usable = parameter != Parameter::Group || !self.fragment;
+            if is_usable && self.percent(45) {
                 texts.push(text.into());
                 self.var(name, shape, false, false);
                 parameters.push((parameter, false));
@@ -348,20 +348,20 @@ impl Generator {
         let mut body = self.block_of(|_, _| {});
         if returns {
             let uniform = self.percent(60);
-            let (e, mixed) = self.uint(2, uniform);
-            self.returned_mixed |= mixed || self.mixed();
+            let (e, varies) = self.uint(2, uniform);
+            self.result_varies |= varies || self.may_diverge();
             body.push(Stmt(tree::parts("return $;", [e])));
         }
         let ty = if returns { "uint" } else { "void" };
-        self.made.push(Function { head: format!("{ty} {name}({})", texts.join(", ")), body });
-        let leaves_mixed = self.vars.iter().any(|v| matches!(v.shape, Shape::Parameter | Shape::ReferenceParameter) && v.mixed);
-        let (mixed, meets, discards) = (self.returned_mixed, self.meets, self.discards);
-        self.functions.push(Signature { name, parameters, returns, mixed, leaves_mixed, meets, discards });
+        self.generated.push(Function { head: format!("{ty} {name}({})", texts.join(", ")), body });
+        let leaves_varying = self.vars.iter().any(|v| matches!(v.shape, Shape::Parameter | Shape::ReferenceParameter) && v.varies);
+        let (varies, needs_uniformity, discards) = (self.result_varies, self.needs_uniformity, self.discards);
+        self.functions.push(Signature { name, parameters, returns, varies, leaves_varying, needs_uniformity, discards });
     }
 
     fn entry(&mut self) {
         self.begin(if self.fragment { Returning::Color } else { Returning::Nothing });
-        self.left = 8 + self.random.below(18) as i32;
+        self.remaining = 8 + self.random.below(18) as i32;
         let buffers = "constant uint[] c : register(b0), device uint[] data : register(u0)";
         self.var("c", Shape::Constant, false, false);
         self.var("data", Shape::Device, false, false);
@@ -375,8 +375,8 @@ impl Generator {
                 format!("fragment float4 main(float2 at : attribute(0), {buffers}) : SV_Target 0")
             }
             false => {
-                for (name, mixed) in [("tid.x", true), ("lid.x", true), ("lane", true), ("gid.x", false)] {
-                    self.var(name, Shape::Scalar, mixed, false);
+                for (name, varies) in [("tid.x", true), ("lid.x", true), ("lane", true), ("gid.x", false)] {
+                    self.var(name, Shape::Scalar, varies, false);
                 }
                 let size = match self.percent(2) {
                     true => "1, 1, 1",
@@ -415,6 +415,6 @@ impl Generator {
         if fragment {
             body.push(Stmt(vec![Part::Text("return float4(0.0, 0.0, 0.0, 1.0);".into())]));
         }
-        self.made.push(Function { head, body });
+        self.generated.push(Function { head, body });
     }
 }

@@ -22,11 +22,11 @@ impl Generator {
         let mut body = Vec::new();
         first(self, &mut body);
         // A function's block takes all statements that are left. An inner block takes a few.
-        let most = if self.depth == 2 { i32::MAX } else { 1 + self.random.below(4) as i32 };
-        let mut here = 0;
-        while here < most && self.left > 0 {
-            self.left -= 1;
-            here += 1;
+        let limit = if self.depth == 2 { i32::MAX } else { 1 + self.random.below(4) as i32 };
+        let mut count = 0;
+        while count < limit && self.remaining > 0 {
+            self.remaining -= 1;
+            count += 1;
             self.statement(&mut body);
         }
         if body.is_empty() {
@@ -49,16 +49,16 @@ impl Generator {
     }
 
     /// Makes something under a condition, and joins the estimates of both branches.
-    fn branched<T>(&mut self, mixed: bool, make: impl FnOnce(&mut Self) -> T) -> T {
-        let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
-        let branch = self.branch;
-        self.branch |= mixed;
-        let made = make(self);
-        self.branch = branch;
+    fn branched<T>(&mut self, varies: bool, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
+        let outer = self.in_divergent_branch;
+        self.in_divergent_branch |= varies;
+        let result = make(self);
+        self.in_divergent_branch = outer;
         for (v, before) in self.vars.iter_mut().zip(before) {
-            v.mixed |= before;
+            v.varies |= before;
         }
-        made
+        result
     }
 
     fn statement(&mut self, out: &mut Vec<Stmt>) {
@@ -74,10 +74,10 @@ impl Generator {
             4 => self.while_loop(out),
             5 => self.for_loop(out),
             6 => self.do_loop(out),
-            7 => self.meet(out),
+            7 => self.barrier_statement(out),
             8 => {
                 if self.functions.is_empty() {
-                    return self.meet(out);
+                    return self.barrier_statement(out);
                 }
                 let f = self.functions[self.random.below(self.functions.len() as u32) as usize].clone();
                 if let Some((e, _)) = self.call(&f, 1) {
@@ -106,40 +106,40 @@ impl Generator {
         let uniform = self.percent(60);
         let shape = self.random.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5]);
         if shape == 4 {
-            let (e, mixed) = self.condition(1, uniform);
+            let (e, varies) = self.condition(1, uniform);
             let name = self.fresh("b");
             out.push(Stmt(parts(&format!("bool {name} = $;"), [e])));
-            let mixed = mixed || self.mixed();
-            return self.var(name, Shape::Bool, mixed, true);
+            let varies = varies || self.may_diverge();
+            return self.var(name, Shape::Bool, varies, true);
         }
         if shape == 5 {
             // The language initializes it with 0.
             let name = self.fresh("v");
             out.push(line(format!("uint {name};")));
-            let mixed = self.mixed();
-            return self.var(name, Shape::Scalar, mixed, true);
+            let varies = self.may_diverge();
+            return self.var(name, Shape::Scalar, varies, true);
         }
-        let (e, mixed) = self.uint(2, uniform);
-        let mixed = mixed || self.mixed();
+        let (e, varies) = self.uint(2, uniform);
+        let varies = varies || self.may_diverge();
         let name = if shape == 0 { self.name() } else { self.fresh("v") };
         match shape {
             0 => {
                 out.push(Stmt(parts(&format!("uint {name} = $;"), [e])));
-                self.var(name, Shape::Scalar, mixed, true);
+                self.var(name, Shape::Scalar, varies, true);
             }
             1 => {
                 out.push(line(format!("Pair {name};")));
                 out.push(Stmt(parts(&format!("{name}.a = $;"), [e])));
-                self.var(name, Shape::Pair, mixed, true);
+                self.var(name, Shape::Pair, varies, true);
             }
             2 => {
                 out.push(Stmt(parts(&format!("uint4 {name} = uint4(0u, 1u, 2u, $);"), [e])));
-                self.var(name, Shape::Vector, mixed, true);
+                self.var(name, Shape::Vector, varies, true);
             }
             _ => {
                 out.push(line(format!("uint[4] {name};")));
                 out.push(Stmt(parts(&format!("{name}[1u] = $;"), [e])));
-                self.var(name, Shape::Array, mixed, true);
+                self.var(name, Shape::Array, varies, true);
             }
         }
     }
@@ -152,31 +152,31 @@ impl Generator {
                 || matches!(v.shape, Shape::Constant | Shape::Group { .. } | Shape::Device)
         });
         let Some(target) = self.pick(&fit) else { return };
-        let (name, of, mixed) = (self.fresh("p"), self.vars[target].name.clone(), self.mixed());
+        let (name, target_name, varies) = (self.fresh("p"), self.vars[target].name.clone(), self.may_diverge());
         let into = |g: &mut Self, ty: &str, out: &mut Vec<Stmt>| {
             let uniform = g.percent(if ty == "constant" { 60 } else { 20 });
             let (e, differs) = g.uint(0, uniform);
-            out.push(Stmt(parts(&format!("{ty} uint* {name} = &{of}[$ & 7u];"), [e])));
+            out.push(Stmt(parts(&format!("{ty} uint* {name} = &{target_name}[$ & 7u];"), [e])));
             differs
         };
-        let (shape, mixed) = match self.vars[target].shape {
+        let (shape, varies) = match self.vars[target].shape {
             Shape::Scalar => {
-                out.push(line(format!("thread uint* {name} = &{of};")));
+                out.push(line(format!("thread uint* {name} = &{target_name};")));
                 (Shape::Pointer(target), false)
             }
             Shape::Pair => {
-                out.push(line(format!("thread Pair* {name} = &{of};")));
+                out.push(line(format!("thread Pair* {name} = &{target_name};")));
                 (Shape::PairPointer(target), false)
             }
             Shape::Array => {
-                out.push(line(format!("thread uint[] {name} = @{of};")));
+                out.push(line(format!("thread uint[] {name} = @{target_name};")));
                 (Shape::Reference(target), false)
             }
-            Shape::Constant => (Shape::ConstantPointer, into(self, "constant", out) || mixed),
+            Shape::Constant => (Shape::ConstantPointer, into(self, "constant", out) || varies),
             Shape::Device => (Shape::SharedPointer, into(self, "device", out)),
             _ => (Shape::SharedPointer, into(self, "threadgroup", out)),
         };
-        self.var(name, shape, mixed, !matches!(shape, Shape::ConstantPointer | Shape::SharedPointer));
+        self.var(name, shape, varies, !matches!(shape, Shape::ConstantPointer | Shape::SharedPointer));
     }
 
     /// Stores the result of an atomic operation in a variable, or assigns a new value to a `bool`.
@@ -186,8 +186,8 @@ impl Generator {
             && self.percent(60)
         {
             let uniform = self.percent(60);
-            let (e, mixed) = self.condition(1, uniform);
-            self.store(i, mixed, true);
+            let (e, varies) = self.condition(1, uniform);
+            self.store(i, varies, true);
             return out.push(Stmt(parts(&format!("{} = $;", self.vars[i].name), [e])));
         }
         let atomics = self.fitting(|v| v.shape == Shape::Atomic);
@@ -203,18 +203,18 @@ impl Generator {
         let pairs = self.fitting(|v| v.shape == Shape::Pair && v.writable);
         let (Some(i), Some(j)) = (self.pick(&pairs), self.pick(&pairs)) else { return };
         let sum = self.percent(50);
-        let mixed = sum && self.vars[i].mixed || self.vars[j].mixed;
-        self.store(i, mixed, true);
+        let varies = sum && self.vars[i].varies || self.vars[j].varies;
+        self.store(i, varies, true);
         let (x, y) = (&self.vars[i].name, &self.vars[j].name);
         out.push(line(if sum { format!("{x} = {x} + {y};") } else { format!("{x} = {y};") }));
     }
 
     /// Adds a barrier or derivative as a statement.
-    fn meet(&mut self, out: &mut Vec<Stmt>) {
-        if self.mixed() && !self.slip() {
+    fn barrier_statement(&mut self, out: &mut Vec<Stmt>) {
+        if self.may_diverge() && !self.slip() {
             return;
         }
-        self.meets = true;
+        self.needs_uniformity = true;
         if !self.fragment {
             let barrier = self.barrier();
             return out.push(line(format!("{barrier};")));
@@ -226,89 +226,89 @@ impl Generator {
     }
 
     /// Whether the next condition is to be uniform.
-    fn due(&mut self) -> bool {
-        let uniform = self.percent(if self.mixed() { 30 } else { 62 });
+    fn next_is_uniform(&mut self) -> bool {
+        let uniform = self.percent(if self.may_diverge() { 30 } else { 62 });
         uniform != self.slip()
     }
 
     fn branches(&mut self, out: &mut Vec<Stmt>) {
-        let uniform = self.due();
-        let (c, mixed) = self.condition(2, uniform);
-        let (jumps, other) = (self.percent(30), self.percent(45));
+        let uniform = self.next_is_uniform();
+        let (c, varies) = self.condition(2, uniform);
+        let (jumps, has_else) = (self.percent(30), self.percent(45));
         // At most one branch ends in a jump, so that control can reach the statements after it.
-        let first = jumps && (!other || self.percent(50));
-        let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
-        let then = self.branched(mixed, |g| {
+        let jumps_in_then = jumps && (!has_else || self.percent(50));
+        let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
+        let then_body = self.branched(varies, |g| {
             let mut body = g.block();
-            if first {
+            if jumps_in_then {
                 g.jump(&mut body);
             }
             body
         });
-        let mut stmt = headed("if ($) ", [c], then);
-        if other {
-            let after: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
+        let mut stmt = headed("if ($) ", [c], then_body);
+        if has_else {
+            let after: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
             for (v, before) in self.vars.iter_mut().zip(before) {
-                v.mixed = before;
+                v.varies = before;
             }
-            let or = self.branched(mixed, |g| {
+            let else_body = self.branched(varies, |g| {
                 let mut body = g.block();
-                if jumps && !first {
+                if jumps && !jumps_in_then {
                     g.jump(&mut body);
                 }
                 body
             });
             for (v, after) in self.vars.iter_mut().zip(after) {
-                v.mixed |= after;
+                v.varies |= after;
             }
             stmt.0.push(Part::Text(" else ".into()));
-            stmt.0.push(Part::Body(or));
+            stmt.0.push(Part::Body(else_body));
         }
         out.push(stmt);
     }
 
     /// Perhaps ends a branch with `break`, `continue`, `return` or `discard`.
     fn jump(&mut self, out: &mut Vec<Stmt>) {
-        let mixed = self.mixed();
+        let varies = self.may_diverge();
         let in_loop = self.levels.iter().rposition(|level| level.is_loop);
         // Threads should not leave a level alone that was made for uniform control flow.
-        let keeps = |g: &mut Self, level: usize| mixed && g.levels[level].uniform && !g.slip();
+        let must_stay = |g: &mut Self, level: usize| varies && g.levels[level].uniform && !g.slip();
         match self.random.weighted(&[12, 12, 5, 2]) {
             0 if !self.levels.is_empty() => {
                 let last = self.levels.len() - 1;
-                if keeps(self, last) {
+                if must_stay(self, last) {
                     return;
                 }
-                self.levels[last].broke |= mixed;
+                self.levels[last].broke |= varies;
                 out.push(line("break;"));
             }
             1 => {
                 let Some(at) = in_loop else { return };
-                self.levels[at].continued |= mixed;
+                self.levels[at].continued |= varies;
                 out.push(line("continue;"));
             }
             2 => {
-                if mixed && !self.percent(12) {
+                if varies && !self.percent(12) {
                     return;
                 }
-                self.gone |= mixed;
+                self.some_threads_ended |= varies;
                 out.push(match self.returning {
                     Returning::Nothing => line("return;"),
                     Returning::Color => line("return float4(1.0, 0.0, 0.0, 1.0);"),
                     Returning::Uint => {
                         let uniform = self.percent(70);
                         let (e, differs) = self.uint(1, uniform);
-                        self.returned_mixed |= differs || mixed;
+                        self.result_varies |= differs || varies;
                         Stmt(parts("return $;", [e]))
                     }
                 });
             }
             3 if self.fragment => {
-                if mixed && !self.percent(25) {
+                if varies && !self.percent(25) {
                     return;
                 }
-                self.gone |= mixed;
-                self.discards |= mixed;
+                self.some_threads_ended |= varies;
+                self.discards |= varies;
                 out.push(line("discard;"));
             }
             _ => {}
@@ -317,21 +317,21 @@ impl Generator {
 
     /// The body of a loop. If threads may leave it at different times, the variables that it stores
     /// to may differ.
-    fn body(&mut self, mixed: bool) -> Vec<Stmt> {
+    fn body(&mut self, varies: bool) -> Vec<Stmt> {
         let writes = self.writes.len();
-        let uniform = !mixed && !self.mixed();
+        let uniform = !varies && !self.may_diverge();
         self.levels.push(Level { is_loop: true, broke: false, continued: false, uniform });
-        let body = self.branched(mixed, |g| {
+        let body = self.branched(varies, |g| {
             let vars = g.vars.len();
             let body = g.block_of(|_, _| {});
             g.close(vars);
             body
         });
         let level = self.levels.pop();
-        if mixed || level.is_some_and(|level| level.broke) {
+        if varies || level.is_some_and(|level| level.broke) {
             for &i in &self.writes[writes..] {
                 if let Some(v) = self.vars.get_mut(i) {
-                    v.mixed = true;
+                    v.varies = true;
                 }
             }
         }
@@ -340,19 +340,19 @@ impl Generator {
 
     /// A loop whose number of iterations depends on a value, up to 3.
     fn for_loop(&mut self, out: &mut Vec<Stmt>) {
-        let uniform = self.due();
+        let uniform = self.next_is_uniform();
         let i = self.fresh("i");
-        let (bound, mixed) = match self.percent(35) {
+        let (bound, varies) = match self.percent(35) {
             true => (Expr::text(Kind::Uint, "2u"), false),
             false => {
-                let (e, mixed) = self.uint(1, uniform);
-                (Expr::new(Kind::Uint, "($ & 3u)", [e]), mixed)
+                let (e, varies) = self.uint(1, uniform);
+                (Expr::new(Kind::Uint, "($ & 3u)", [e]), varies)
             }
         };
         let vars = self.vars.len();
-        self.var(&i, Shape::Scalar, mixed, false);
+        self.var(&i, Shape::Scalar, varies, false);
         let step = self.random.pick(&["++", " += 1u", "++"]);
-        let body = self.body(mixed);
+        let body = self.body(varies);
         self.close(vars);
         let endless = self.slips > 0 && self.random.permille(6);
         let head = if endless { format!("for (uint {i} = 0u; {i} < $; ) ") } else { format!("for (uint {i} = 0u; {i} < $; {i}{step}) ") };
@@ -360,42 +360,42 @@ impl Generator {
     }
 
     fn while_loop(&mut self, out: &mut Vec<Stmt>) {
-        let uniform = self.due();
+        let uniform = self.next_is_uniform();
         let w = self.fresh("w");
         out.push(line(format!("uint {w} = 0u;")));
-        let (c, mixed) = self.condition(1, uniform);
-        let mut body = self.body(mixed);
+        let (c, varies) = self.condition(1, uniform);
+        let mut body = self.body(varies);
         body.insert(0, line(format!("{w}++;")));
         out.push(headed(&format!("while (({w} < 3u) && $) "), [c], body));
-        self.var(w, Shape::Scalar, mixed || self.mixed(), false);
+        self.var(w, Shape::Scalar, varies || self.may_diverge(), false);
     }
 
     fn do_loop(&mut self, out: &mut Vec<Stmt>) {
-        let uniform = self.due();
+        let uniform = self.next_is_uniform();
         let w = self.fresh("w");
         out.push(line(format!("uint {w} = 0u;")));
         let mut body = self.body(!uniform);
-        let (c, mixed) = self.condition(1, uniform);
+        let (c, varies) = self.condition(1, uniform);
         body.insert(0, line(format!("{w}++;")));
         let mut stmt = headed("do ", [], body);
         stmt.0.push(Part::Text(format!(" while (({w} < 3u) && ")));
         stmt.0.push(Part::Expr(c));
         stmt.0.push(Part::Text(");".into()));
         out.push(stmt);
-        self.var(w, Shape::Scalar, mixed || !uniform || self.mixed(), false);
+        self.var(w, Shape::Scalar, varies || !uniform || self.may_diverge(), false);
     }
 
     fn switch(&mut self, out: &mut Vec<Stmt>) {
-        let uniform = self.due();
-        let (e, mixed) = self.uint(1, uniform);
+        let uniform = self.next_is_uniform();
+        let (e, varies) = self.uint(1, uniform);
         let mut all = parts("switch ($ & 3u) {", [e]);
         let cases = 2 + self.random.below(2);
-        let is_uniform = !mixed && !self.mixed();
+        let is_uniform = !varies && !self.may_diverge();
         self.levels.push(Level { is_loop: false, broke: false, continued: false, uniform: is_uniform });
         for case in 0..=cases {
             let label = if case == cases { " default: ".to_string() } else { format!(" case {case}u: ") };
             all.push(Part::Text(label));
-            let body = self.branched(mixed, |g| {
+            let body = self.branched(varies, |g| {
                 let vars = g.vars.len();
                 let mut body = g.block_of(|_, _| {});
                 body.push(line(if case < cases && g.percent(35) { "fallthrough;" } else { "break;" }));

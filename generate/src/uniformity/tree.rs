@@ -155,18 +155,18 @@ impl Tree {
         self.functions.iter().map(|f| count(&f.body)).sum()
     }
 
-    /// The smallest tree that `keeps` accepts and that single edits find. At most `most` trees,
+    /// The smallest tree that `keeps` accepts and that single edits find. At most `limit` trees,
     /// valid or not, are passed to `keeps`.
-    pub fn shrunk(&self, most: usize, keeps: &mut dyn FnMut(&Tree) -> bool) -> Tree {
+    pub fn shrunk(&self, limit: usize, keeps: &mut dyn FnMut(&Tree) -> bool) -> Tree {
         let mut tree = self.clone();
-        let mut left = most;
+        let mut remaining = limit;
         loop {
             let (mut at, mut changed) = (0, false);
             while let Some(smaller) = tree.edited(at) {
-                if left == 0 {
+                if remaining == 0 {
                     return tree;
                 }
-                left -= 1;
+                remaining -= 1;
                 if keeps(&smaller) {
                     tree = smaller;
                     changed = true;
@@ -183,15 +183,15 @@ impl Tree {
     /// The tree after the edit of this number, which makes it smaller. `None` after the last edit.
     fn edited(&self, number: usize) -> Option<Tree> {
         let mut tree = self.clone();
-        let mut left = EditsToSkip(number);
+        let mut to_skip = EditsToSkip(number);
         if number + 1 < tree.functions.len() {
             tree.functions.remove(number);
             return Some(tree);
         }
-        left.0 -= tree.functions.len().saturating_sub(1);
-        let done = tree.functions.iter_mut().rev().any(|f| left.statements(&mut f.body))
-            || tree.functions.iter_mut().rev().any(|f| left.expressions(&mut f.body));
-        done.then_some(tree)
+        to_skip.0 -= tree.functions.len().saturating_sub(1);
+        let was_edited = tree.functions.iter_mut().rev().any(|f| to_skip.statements(&mut f.body))
+            || tree.functions.iter_mut().rev().any(|f| to_skip.expressions(&mut f.body));
+        was_edited.then_some(tree)
     }
 }
 

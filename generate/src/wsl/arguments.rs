@@ -16,8 +16,8 @@ pub(super) fn drawn(seed: u64, place: u64, k: u64) -> u32 {
     Strategy::Random(seed).choose(place as u32, k, 8).unwrap_or(0) as u32
 }
 
-fn bits(of: Scalar, drawn: u32) -> u32 {
-    match of {
+fn bits(scalar_type: Scalar, drawn: u32) -> u32 {
+    match scalar_type {
         Scalar::Bool => drawn & 1,
         Scalar::Uint => drawn,
         Scalar::Int => drawn.wrapping_sub(3),
@@ -60,13 +60,13 @@ fn argument(program: &Program, ty: TypeId, draw: &mut dyn FnMut(u64) -> u32, k: 
     };
     let env = &program.env;
     match env.types.get(ty) {
-        Type::Scalar(of) => Some(scalar(of, bits(of, next()))),
-        Type::Vector(of, n) => {
-            let parts: Vec<String> = (0..n).map(|_| scalar(of, bits(of, next()))).collect();
+        Type::Scalar(scalar_type) => Some(scalar(scalar_type, bits(scalar_type, next()))),
+        Type::Vector(scalar_type, n) => {
+            let parts: Vec<String> = (0..n).map(|_| scalar(scalar_type, bits(scalar_type, next()))).collect();
             Some(format!("{}({})", env.type_name(ty), parts.join(", ")))
         }
-        Type::Matrix(of, columns, rows) => {
-            let columns = (0..columns).map(|_| argument(program, TypeId::vector(of, rows), draw, k));
+        Type::Matrix(scalar_type, columns, rows) => {
+            let columns = (0..columns).map(|_| argument(program, TypeId::vector(scalar_type, rows), draw, k));
             Some(format!("{}({})", env.type_name(ty), columns.collect::<Option<Vec<_>>>()?.join(", ")))
         }
         Type::Enum(id) => {
@@ -80,8 +80,8 @@ fn argument(program: &Program, ty: TypeId, draw: &mut dyn FnMut(u64) -> u32, k: 
 }
 
 /// A scalar of a type that no parameter determines.
-fn scalar(of: Scalar, bits: u32) -> String {
-    match of {
+fn scalar(scalar_type: Scalar, bits: u32) -> String {
+    match scalar_type {
         Scalar::Bool => (bits != 0).to_string(),
         Scalar::Uint => format!("{bits}u"),
         Scalar::Int => format!("int({})", bits as i32),

@@ -106,7 +106,7 @@ pub fn call(
     let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
     let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let (fast, _) = compiled.call(&flat, &mut [], &settings)?;
-    if let Some(why) = given_up(&fast) {
+    if let Some(why) = reason_given_up(&fast) {
         return Ok(Compared::Not(why));
     }
     let parameters = &program.env.function(f).parameters;
@@ -136,7 +136,7 @@ pub fn call(
 }
 
 /// Why the machine gave up, if it did.
-fn given_up(ending: &Ending) -> Option<NotCompared> {
+fn reason_given_up(ending: &Ending) -> Option<NotCompared> {
     match ending {
         Ending::OutOfFuel { .. } => Some(NotCompared::Fuel),
         Ending::Limit { .. } => Some(NotCompared::Time),
@@ -156,7 +156,7 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
     if let GridEnding::Stopped { ending, .. } = &fast.ended
-        && let Some(why) = given_up(ending)
+        && let Some(why) = reason_given_up(ending)
     {
         return Ok(Compared::Not(why));
     }
@@ -179,17 +179,17 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
     use draw::Ending as E;
     let settings = Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..Settings::default() };
     let fast = draw.run_fast(compiled, &settings);
-    let given_up = |ending: &E| match ending {
+    let reason_given_up = |ending: &E| match ending {
         E::OutOfFuel(_) => Some(NotCompared::Fuel),
         E::Other(Outcome::Limit(_)) if fuel.is_late() => Some(NotCompared::Time),
         E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(NotCompared::Unsupported),
         _ => None,
     };
-    if let Some(why) = given_up(&fast) {
+    if let Some(why) = reason_given_up(&fast) {
         return Compared::Not(why);
     }
     let slow = draw.run(&Settings { fuel: fuel.relation, ..settings });
-    if let Some(why) = given_up(&slow) {
+    if let Some(why) = reason_given_up(&slow) {
         return Compared::Not(why);
     }
     if matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
@@ -222,13 +222,13 @@ pub struct Ran {
     /// Compared, and both engines ended alike.
     pub same: u64,
     /// Not compared, by [`NotCompared`].
-    left: [u64; NotCompared::ALL.len()],
+    not_compared: [u64; NotCompared::ALL.len()],
 }
 
 impl Ran {
     /// The reasons why calls, dispatches and draws were not compared, with the number for each.
     pub fn left(&self) -> impl Iterator<Item = (NotCompared, u64)> {
-        NotCompared::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
+        NotCompared::ALL.into_iter().zip(self.not_compared).filter(|(_, n)| *n > 0)
     }
 }
 
@@ -261,18 +261,18 @@ impl std::error::Error for EnginesDiffer {}
 /// The first call, dispatch or draw on which the engines end differently.
 pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, EnginesDiffer> {
     let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
-    let mut take = |compared: Result<Compared, InvalidInput>, what: &dyn Fn() -> String| match compared {
+    let mut record = |compared: Result<Compared, InvalidInput>, what: &dyn Fn() -> String| match compared {
         Ok(Compared::Same(_)) => {
             ran.same += 1;
             Ok(())
         }
         Ok(Compared::Differ { machine, relation }) => Err(EnginesDiffer { on: what(), machine, relation }),
         Ok(Compared::Not(why)) => {
-            ran.left[why as usize] += 1;
+            ran.not_compared[why as usize] += 1;
             Ok(())
         }
         Err(_) => {
-            ran.left[NotCompared::Unsupported as usize] += 1;
+            ran.not_compared[NotCompared::Unsupported as usize] += 1;
             Ok(())
         }
     };
@@ -282,55 +282,55 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             FunctionKind::Vertex | FunctionKind::Fragment => continue,
             FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(program, f),
         };
-        let not = |why| Ok(Compared::Not(why));
+        let not_compared_for = |why| Ok(Compared::Not(why));
         if bounds.fuel.is_late() {
-            take(not(NotCompared::Time), &String::new)?;
+            record(not_compared_for(NotCompared::Time), &String::new)?;
             continue;
         }
         let compiled = match compiled {
             Ok(compiled) if compiled.words() <= bounds.words && executed < bounds.functions => compiled,
             found => {
-                take(not(if found.is_ok() { NotCompared::Bounds } else { NotCompared::Unsupported }), &String::new)?;
+                record(not_compared_for(if found.is_ok() { NotCompared::Bounds } else { NotCompared::Unsupported }), &String::new)?;
                 continue;
             }
         };
         executed += 1;
         if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
             let Some(dispatch) = drawn(program, text, entry, seed, bounds) else {
-                take(not(NotCompared::Bounds), &String::new)?;
+                record(not_compared_for(NotCompared::Bounds), &String::new)?;
                 continue;
             };
             for strategy in [Strategy::First, Strategy::Random(seed)] {
                 let what = || format!("{} by {strategy:?}", program.env.signature(f));
-                take(self::dispatch(&dispatch, &compiled, strategy, bounds.fuel), &what)?;
+                record(self::dispatch(&dispatch, &compiled, strategy, bounds.fuel), &what)?;
             }
             continue;
         }
         let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(program, &mut layouts, p.ty, seed, k));
         let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else {
-            take(not(NotCompared::Arguments), &String::new)?;
+            record(not_compared_for(NotCompared::Arguments), &String::new)?;
             continue;
         };
         for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
             let compared = call((program, text), (&compiled, f), &arguments, strategy, bounds.fuel);
-            take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
+            record(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
         }
     }
     for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
         if bounds.fuel.is_late() {
-            take(Ok(Compared::Not(NotCompared::Time)), &String::new)?;
+            record(Ok(Compared::Not(NotCompared::Time)), &String::new)?;
             continue;
         }
         let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
         let (Some(vertex), Some(fragment)) = (draw.vertex().map(compile).map_or(Some(None), |v| v.map(Some)), compile(draw.fragment))
         else {
-            take(Ok(Compared::Not(NotCompared::Bounds)), &String::new)?;
+            record(Ok(Compared::Not(NotCompared::Bounds)), &String::new)?;
             continue;
         };
         for strategy in [Strategy::First, Strategy::Random(seed)] {
             let names = [draw.vertex(), Some(draw.fragment)].map(|e| e.map_or("the screen".into(), |e| program.env.signature(e.function)));
             let what = || format!("the draw of {} and {} by {strategy:?}", names[0], names[1]);
-            take(Ok(self::draw(&draw, (vertex.as_ref(), &fragment), strategy, bounds.fuel)), &what)?;
+            record(Ok(self::draw(&draw, (vertex.as_ref(), &fragment), strategy, bounds.fuel)), &what)?;
         }
     }
     Ok(ran)

@@ -23,7 +23,7 @@ pub const ELEMENTS: u64 = 4;
 /// texels, or a sampler. Returns false if some resource has elements of more than `words` words, or
 /// texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
-    let beside = Beside::of(program, resources, seed);
+    let sampler_limits = SamplerLimits::of(program, resources, seed);
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
         ResourceContents::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
@@ -32,7 +32,7 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
             stride <= words
         }
         ResourceContents::Sampler(sampler) => {
-            *sampler = Some(beside.fitting(drawn_sampler(seed, place)));
+            *sampler = Some(sampler_limits.restricted(drawn_sampler(seed, place)));
             true
         }
         ResourceContents::Texture(textured) => {
@@ -48,31 +48,31 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
 
 /// The features that samplers may use, given the sampled textures.
 #[derive(Clone, Copy)]
-struct Beside {
+struct SamplerLimits {
     clamps_to_border: bool,
     filters: bool,
 }
 
-impl Beside {
+impl SamplerLimits {
     /// If a texture of integers is sampled, no sampler clamps to its border, since no device of
     /// wgpu has borders of integers. If a texture of floats is sampled as well, no sampler filters,
     /// since a device requires the same of all textures. One seed in eight is exempt from both.
-    fn of(program: &Program, resources: &[Resource], seed: u64) -> Beside {
+    fn of(program: &Program, resources: &[Resource], seed: u64) -> SamplerLimits {
         let samples = |floats: bool| {
             resources.iter().any(|resource| match &resource.held {
                 ResourceContents::Texture(textured) if !is_writable(textured.kind) => match program.env.types.get(textured.texel) {
-                    Type::Scalar(of) | Type::Vector(of, _) => (of == Scalar::Float) == floats,
+                    Type::Scalar(scalar) | Type::Vector(scalar, _) => (scalar == Scalar::Float) == floats,
                     _ => false,
                 },
                 _ => false,
             })
         };
-        let is_free = !samples(false) || drawn(seed, u64::MAX, 0) == 0;
-        Beside { clamps_to_border: is_free, filters: is_free || !samples(true) }
+        let is_exempt = !samples(false) || drawn(seed, u64::MAX, 0) == 0;
+        SamplerLimits { clamps_to_border: is_exempt, filters: is_exempt || !samples(true) }
     }
 
     /// The sampler without the features that it must not use.
-    fn fitting(self, sampler: Sampler) -> Sampler {
+    fn restricted(self, sampler: Sampler) -> Sampler {
         let edge = |mode| if mode == AddressMode::ClampToBorder { AddressMode::ClampToEdge } else { mode };
         let address = if self.clamps_to_border { sampler.address } else { sampler.address.map(edge) };
         match self.filters {
@@ -84,16 +84,16 @@ impl Beside {
 
 /// The restrictions that changed the resources of this seed.
 pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
-    let beside = Beside::of(program, resources, seed);
+    let sampler_limits = SamplerLimits::of(program, resources, seed);
     let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, ResourceContents::Sampler(_)));
-    let restricted = samplers.flat_map(|(place, _)| {
+    let restrictions = samplers.flat_map(|(place, _)| {
         let drawn = drawn_sampler(seed, place);
-        let fitting = beside.fitting(drawn);
+        let restricted_sampler = sampler_limits.restricted(drawn);
         let filters = |sampler: Sampler| [sampler.mag, sampler.min, sampler.mip];
-        let borders = (fitting.address != drawn.address).then_some(Restriction::Borders);
-        borders.into_iter().chain((filters(fitting) != filters(drawn)).then_some(Restriction::Filters))
+        let borders = (restricted_sampler.address != drawn.address).then_some(Restriction::Borders);
+        borders.into_iter().chain((filters(restricted_sampler) != filters(drawn)).then_some(Restriction::Filters))
     });
-    restricted.collect()
+    restrictions.collect()
 }
 
 fn drawn_sampler(seed: u64, place: u64) -> Sampler {
@@ -166,8 +166,8 @@ fn scalars(program: &Program, ty: TypeId) -> Option<(Scalar, usize)> {
     }
 }
 
-/// Data for each attribute among an entry point's arguments, `times` times.
-fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) -> Vec<Attribute> {
+/// Data for each attribute among an entry point's arguments, for `copies` vertices.
+fn attributes(program: &Program, entry: &EntryPoint, copies: usize, seed: u64) -> Vec<Attribute> {
     let mut all: Vec<Attribute> = Vec::new();
     for item in &entry.inputs {
         let (Some((Semantic::Attribute(number), _)), Some((scalar, n))) = (item.semantic, scalars(program, item.ty)) else { continue };
@@ -177,7 +177,7 @@ fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) ->
             (Scalar::Int | Scalar::Uint, drawn) => drawn,
         };
         if all.iter().all(|a| a.number != number) {
-            all.push(Attribute { number, scalar, words: (0..n * times).map(word).collect() });
+            all.push(Attribute { number, scalar, words: (0..n * copies).map(word).collect() });
         }
     }
     all
@@ -187,20 +187,20 @@ fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) ->
 /// entry point before it. Draws whose resources cannot be bound are left out. Some of the other
 /// draws combine stages that do not fit together.
 pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> impl Iterator<Item = Draw<'p>> {
-    let of = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
-    let screen = move |fragment: &EntryPoint| {
-        let given = attributes(program, fragment, 1, seed).into_iter().map(|a| {
+    let entries = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
+    let screen_vertices = move |fragment: &EntryPoint| {
+        let sources = attributes(program, fragment, 1, seed).into_iter().map(|a| {
             let is_place = a.scalar == Scalar::Float && a.words.len() == 2 && drawn(seed, 0, 0) < 4;
             (a.number, if is_place { StageInSource::Place } else { StageInSource::Constant(a) })
         });
-        Vertices::Screen(given.collect())
+        Vertices::Screen(sources.collect())
     };
-    let shaded = move |entry: &'p EntryPoint| {
+    let shaded_vertices = move |entry: &'p EntryPoint| {
         let attributes = attributes(program, entry, 3, seed);
         Vertices::Shaded { entry, count: 3, instances: 2, attributes }
     };
-    let pairs = of(Stage::Fragment).flat_map(move |fragment| {
-        let vertices = std::iter::once_with(move || screen(fragment)).chain(of(Stage::Vertex).map(shaded));
+    let pairs = entries(Stage::Fragment).flat_map(move |fragment| {
+        let vertices = std::iter::once_with(move || screen_vertices(fragment)).chain(entries(Stage::Vertex).map(shaded_vertices));
         vertices.map(move |vertices| (vertices, fragment))
     });
     pairs.take(MAX_PAIRS).filter_map(move |(vertices, fragment)| draw(program, text, vertices, fragment, (words, seed)))
@@ -222,11 +222,11 @@ fn draw<'p>(
         return None;
     }
     let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();
-    let value = |of| String::from(if of == Scalar::Bool { "true" } else { "1" });
-    let mut given: Vec<(String, String)> =
-        entries.iter().flat_map(|e| constants(program, e)).map(|(name, of)| (name.to_string(), value(of))).collect();
-    given.sort();
-    given.dedup_by(|a, b| a.0 == b.0);
-    draw.specialization = Specialization::new(program, &entries, &given).ok()?;
+    let value = |scalar| String::from(if scalar == Scalar::Bool { "true" } else { "1" });
+    let mut constant_values: Vec<(String, String)> =
+        entries.iter().flat_map(|e| constants(program, e)).map(|(name, scalar)| (name.to_string(), value(scalar))).collect();
+    constant_values.sort();
+    constant_values.dedup_by(|a, b| a.0 == b.0);
+    draw.specialization = Specialization::new(program, &entries, &constant_values).ok()?;
     Some(draw)
 }

@@ -43,33 +43,33 @@ struct Variable {
 
 struct Generator {
     seed: u64,
-    drawn: u64,
+    draw_count: u64,
 }
 
 /// The text of a program with a vertex entry point `corner` and a fragment entry point `shade`.
 pub fn program(seed: u64) -> String {
-    Generator { seed, drawn: 0 }.made(seed % 4 == 3)
+    Generator { seed, draw_count: 0 }.program_text(seed % 4 == 3)
 }
 
 impl Generator {
     fn below(&mut self, n: usize) -> usize {
-        self.drawn += 1;
-        Strategy::Random(self.seed).choose(u32::MAX, self.drawn, n as u64).unwrap_or(0) as usize
+        self.draw_count += 1;
+        Strategy::Random(self.seed).choose(u32::MAX, self.draw_count, n as u64).unwrap_or(0) as usize
     }
 
     fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
-    fn made(&mut self, is_open: bool) -> String {
+    fn program_text(&mut self, may_be_unspecified: bool) -> String {
         let attributes = self.variables("in", 3, false);
-        let mut between = self.variables("out", 4, true);
-        if between.is_empty() {
-            between.push(Variable { number: 0, shape: SHAPES[2], qualifiers: String::new(), name: "out0".into() });
+        let mut interface = self.variables("out", 4, true);
+        if interface.is_empty() {
+            interface.push(Variable { number: 0, shape: SHAPES[2], qualifiers: String::new(), name: "out0".into() });
         }
         let (buffered_vertex, buffered_fragment, shared) = (self.one_in(3), self.one_in(3), self.one_in(3));
         let mut text = String::new();
@@ -81,7 +81,7 @@ impl Generator {
                 .collect()
         };
         let size = if self.one_in(4) { "    float size : PSIZE;\n" } else { "" };
-        text.push_str(&format!("struct Between {{\n    float4 position : SV_Position;\n{size}{}}}\n", fields(&between, true)));
+        text.push_str(&format!("struct Between {{\n    float4 position : SV_Position;\n{size}{}}}\n", fields(&interface, true)));
         let nested = self.one_in(3) && !attributes.is_empty();
         if nested {
             text.push_str(&format!("struct Inner {{\n{}}}\nstruct Outer {{\n    Inner inner;\n}}\n", fields(&attributes, false)));
@@ -117,10 +117,10 @@ impl Generator {
             sources.push(("tint[0]".into(), SHAPES[3]));
         }
         text.push_str(&format!("vertex Between corner({}) {{\n    Between b;\n", parameters.join(", ")));
-        let w = self.of(&["1.0", "0.5 + abs(place.w)", "1.0 + 0.25 * abs(place.w)"]);
+        let w = self.pick(&["1.0", "0.5 + abs(place.w)", "1.0 + 0.25 * abs(place.w)"]);
         // For short inputs these products and sums are exact, so every device has the
         // same positions.
-        let spread = self.of(&["0.59375", "0.90625", "1.6875"]);
+        let spread = self.pick(&["0.59375", "0.90625", "1.6875"]);
         let shift = if ids { " + float(instance) * 0.3125 - float(number) * 0.171875" } else { "" };
         text.push_str(&format!(
             "    b.position = float4(place.x * {spread}{shift}, place.y * {spread} + 0.0703125, place.z * 0.3125, {w});\n"
@@ -128,13 +128,13 @@ impl Generator {
         if !size.is_empty() {
             text.push_str("    b.size = 2.0;\n");
         }
-        for v in &between {
+        for v in &interface {
             let value = self.value(&sources, v.shape);
             text.push_str(&format!("    b.{} = {value};\n", v.name));
         }
         if buffered_vertex {
-            let what = self.scalar(&sources, "uint");
-            text.push_str(&format!("    if (instance == 0u) {{ seen[number] = {what}; }}\n"));
+            let value = self.scalar(&sources, "uint");
+            text.push_str(&format!("    if (instance == 0u) {{ seen[number] = {value}; }}\n"));
         }
         if self.one_in(3) {
             text.push_str("    if (place.x > 1.0) { return b; }\n    b.position.z += 0.125;\n");
@@ -154,103 +154,103 @@ impl Generator {
             text.push_str("    uint mask : SV_Coverage;\n");
         }
         text.push_str("}\n");
-        let mut taken: Vec<(String, Shape)> = Vec::new();
+        let mut available: Vec<(String, Shape)> = Vec::new();
         let mut parameters: Vec<String> = Vec::new();
-        for v in &between {
+        for v in &interface {
             if self.one_in(6) {
                 continue;
             }
             parameters.push(format!("{}{} {} : attribute({})", v.qualifiers, v.shape.0, v.name, v.number));
-            taken.push((v.name.clone(), v.shape));
+            available.push((v.name.clone(), v.shape));
         }
         if self.one_in(4) {
             // No vertex shader writes this input.
             parameters.push("float3 absent : attribute(12)".into());
-            taken.push(("absent".into(), SHAPES[2]));
+            available.push(("absent".into(), SHAPES[2]));
         }
         if self.one_in(2) {
             parameters.push("bool front : SV_IsFrontFace".into());
-            taken.push(("front".into(), SHAPES[11]));
+            available.push(("front".into(), SHAPES[11]));
         }
         if self.one_in(6) {
             parameters.push("uint index : SV_SampleIndex".into());
-            taken.push(("index".into(), SHAPES[9]));
+            available.push(("index".into(), SHAPES[9]));
         }
-        if is_open && self.one_in(3) {
+        if may_be_unspecified && self.one_in(3) {
             parameters.push("uint inner : SV_InnerCoverage".into());
-            taken.push(("inner".into(), SHAPES[9]));
+            available.push(("inner".into(), SHAPES[9]));
         }
         if buffered_fragment {
             parameters.push("device atomic_uint[] count : register(u1)".into());
         }
         if shared {
             parameters.push("constant float4[] tint : register(t1, space1)".into());
-            let element = if is_open { self.of(&["tint[1]", "tint[900]"]) } else { "tint[1]" };
-            taken.push((element.into(), SHAPES[3]));
+            let element = if may_be_unspecified { self.pick(&["tint[1]", "tint[900]"]) } else { "tint[1]" };
+            available.push((element.into(), SHAPES[3]));
         }
-        if taken.is_empty() {
-            taken.push(("0.5".into(), SHAPES[0]));
+        if available.is_empty() {
+            available.push(("0.5".into(), SHAPES[0]));
         }
         text.push_str(&format!("fragment Colours shade({}) {{\n    Colours c;\n", parameters.join(", ")));
-        let discards = self.one_in(3);
-        let discard = if discards {
-            let condition = self.condition(&taken);
+        let has_discard = self.one_in(3);
+        let discard = if has_discard {
+            let condition = self.condition(&available);
             format!("    if ({condition}) {{ discard; }}\n")
         } else {
             String::new()
         };
-        if is_open {
+        if may_be_unspecified {
             text.push_str(&discard);
         }
         if self.one_in(2) {
-            let x = self.scalar(&taken, "float");
+            let x = self.scalar(&available, "float");
             let function =
-                self.of(&["ddx_fine", "ddy_fine", "fwidth_fine", "ddx_coarse", "ddy_coarse", "fwidth_coarse", "ddx", "ddy", "fwidth"]);
+                self.pick(&["ddx_fine", "ddy_fine", "fwidth_fine", "ddx_coarse", "ddy_coarse", "fwidth_coarse", "ddx", "ddy", "fwidth"]);
             text.push_str(&format!("    float slope = {function}({x});\n"));
-            taken.push(("slope".into(), SHAPES[0]));
+            available.push(("slope".into(), SHAPES[0]));
         }
-        if !is_open {
+        if !may_be_unspecified {
             text.push_str(&discard);
         }
         if self.one_in(2) {
-            let value = self.scalar(&taken, "float");
+            let value = self.scalar(&available, "float");
             text.push_str(&format!("    float sum;\n    for (uint i = 0u; i < 3u; i++) {{ sum += bounded({value}) * float(i); }}\n"));
-            taken.push(("sum".into(), SHAPES[0]));
+            available.push(("sum".into(), SHAPES[0]));
         }
         if buffered_fragment {
-            let condition = self.condition(&taken);
+            let condition = self.condition(&available);
             text.push_str(&format!("    if ({condition}) {{ uint old; InterlockedAdd(&count[1], 3u, &old); }}\n"));
         }
         for n in 0..targets {
-            let value = self.value(&taken, SHAPES[3]);
+            let value = self.value(&available, SHAPES[3]);
             text.push_str(&format!("    c.colour{n} = {value};\n"));
             if self.one_in(4) {
-                let condition = self.condition(&taken);
+                let condition = self.condition(&available);
                 text.push_str(&format!("    if ({condition}) {{ return c; }}\n"));
             }
         }
         if depth {
-            let value = self.scalar(&taken, "float");
+            let value = self.scalar(&available, "float");
             text.push_str(&format!("    c.depth = {value};\n"));
         }
         if coverage {
-            let value = self.scalar(&taken, "uint");
+            let value = self.scalar(&available, "uint");
             text.push_str(&format!("    c.mask = {value};\n"));
         }
         text.push_str("    return c;\n}\n");
         text
     }
 
-    /// At most `most` stage variables.
-    fn variables(&mut self, name: &str, most: usize, interpolated: bool) -> Vec<Variable> {
-        let count = self.below(most + 1);
+    /// At most `limit` stage variables.
+    fn variables(&mut self, name: &str, limit: usize, interpolated: bool) -> Vec<Variable> {
+        let count = self.below(limit + 1);
         let variable = |k: usize| {
-            let shape = self.of(SHAPES);
+            let shape = self.pick(SHAPES);
             let qualifiers = match (interpolated, shape.1) {
                 (false, _) => String::new(),
                 (true, "float") => {
-                    let one = self.of(&["", "", "nointerpolation ", "noperspective "]);
-                    format!("{one}{}", self.of(&["", "", "centroid ", "sample "]))
+                    let interpolation = self.pick(&["", "", "nointerpolation ", "noperspective "]);
+                    format!("{interpolation}{}", self.pick(&["", "", "centroid ", "sample "]))
                 }
                 _ => "nointerpolation ".into(),
             };
@@ -262,9 +262,9 @@ impl Generator {
 
     /// A value of a type.
     fn value(&mut self, sources: &[(String, Shape)], shape: Shape) -> String {
-        let same: Vec<&String> = sources.iter().filter(|(_, s)| s.0 == shape.0).map(|(text, _)| text).collect();
-        if !same.is_empty() && self.one_in(3) {
-            return same[self.below(same.len())].clone();
+        let same_type: Vec<&String> = sources.iter().filter(|(_, s)| s.0 == shape.0).map(|(text, _)| text).collect();
+        if !same_type.is_empty() && self.one_in(3) {
+            return same_type[self.below(same_type.len())].clone();
         }
         let n = shape.2 * shape.3;
         let elements: Vec<String> = (0..n).map(|_| self.scalar(sources, shape.1)).collect();
@@ -275,20 +275,20 @@ impl Generator {
     fn scalar(&mut self, sources: &[(String, Shape)], scalar: &str) -> String {
         if self.one_in(5) {
             return match scalar {
-                "float" => self.of(&["0.25", "-1.5", "0.75", "1.0"]).into(),
-                "bool" => self.of(&["true", "false"]).into(),
-                "int" => self.of(&["-7", "3"]).into(),
-                _ => self.of(&["1u", "4u", "7u"]).into(),
+                "float" => self.pick(&["0.25", "-1.5", "0.75", "1.0"]).into(),
+                "bool" => self.pick(&["true", "false"]).into(),
+                "int" => self.pick(&["-7", "3"]).into(),
+                _ => self.pick(&["1u", "4u", "7u"]).into(),
             };
         }
-        let (text, (_, of, columns, rows)) = &sources[self.below(sources.len())];
+        let (text, (_, source_scalar, columns, rows)) = &sources[self.below(sources.len())];
         let (column, row) = (self.below(*columns), self.below(*rows));
         let element = match (columns, rows) {
             (1, 1) => text.clone(),
             (1, _) => format!("{text}.{}", ["x", "y", "z", "w"][row]),
             _ => format!("{text}[{column}][{row}]"),
         };
-        match (*of, scalar) {
+        match (*source_scalar, scalar) {
             ("float", "float") => match self.below(3) {
                 0 => element,
                 1 => format!("({element} * 0.5 + 0.125)"),
@@ -298,7 +298,7 @@ impl Generator {
             ("float", "bool") => format!("({element} > 0.25)"),
             ("float", "int") => format!("int(bounded({element}) * 3.0)"),
             ("float", "uint") => format!("uint(abs(bounded({element})) * 3.0)"),
-            (_, other) => format!("{other}({element})"),
+            (_, target) => format!("{target}({element})"),
         }
     }
 

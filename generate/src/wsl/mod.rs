@@ -23,9 +23,9 @@ use smallstep_semantics::wsl::syntax::{
 /// A tree of about `size` nodes for each declaration. `bits` returns 64 bits that decide
 /// the choices.
 pub fn tree(bits: &mut dyn FnMut() -> u64, size: usize) -> Tree {
-    let mut g = Generator { bits, tree: Tree::default(), left: 0 };
+    let mut g = Generator { bits, tree: Tree::default(), nodes_left: 0 };
     for _ in 0..g.below(4) + 1 {
-        g.left = size as isize;
+        g.nodes_left = size as isize;
         let decl = g.decl();
         g.tree.decls.push(decl);
     }
@@ -57,7 +57,7 @@ struct Generator<'a> {
     bits: &'a mut dyn FnMut() -> u64,
     tree: Tree,
     /// The number of nodes that may be made before every choice becomes the smallest.
-    left: isize,
+    nodes_left: isize,
 }
 
 impl Generator<'_> {
@@ -69,7 +69,7 @@ impl Generator<'_> {
         self.below(n) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
@@ -77,18 +77,18 @@ impl Generator<'_> {
         if self.one_in(n) { Some(make(self)) } else { None }
     }
 
-    fn some<T>(&mut self, least: usize, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
-        let n = if self.left < 0 { least } else { least + self.below(most - least + 1) };
+    fn list<T>(&mut self, least: usize, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let n = if self.nodes_left < 0 { least } else { least + self.below(most - least + 1) };
         (0..n).map(|_| make(self)).collect()
     }
 
     fn expr(&mut self, expr: Expr) -> ExprId {
-        self.left -= 1;
+        self.nodes_left -= 1;
         self.tree.push_expr(expr, NOWHERE)
     }
 
     fn stmt(&mut self, stmt: Stmt) -> StmtId {
-        self.left -= 1;
+        self.nodes_left -= 1;
         self.tree.push_stmt(stmt, NOWHERE)
     }
 
@@ -99,7 +99,7 @@ impl Generator<'_> {
     fn name(&mut self) -> Ident {
         const NAMES: [&str; 16] =
             ["a", "b", "x", "y", "foo", "u0", "float4", "int", "T", "E", "structure", "_0", "If", "operators", "größe", "f"];
-        let name = self.of(&NAMES);
+        let name = self.pick(&NAMES);
         self.ident(name)
     }
 
@@ -111,9 +111,9 @@ impl Generator<'_> {
             0 => {
                 let field = self.name();
                 let field = self.tree.names.name(field.name).to_owned();
-                self.of(&["&.X", ".X", ".X="]).replace('X', &field)
+                self.pick(&["&.X", ".X", ".X="]).replace('X', &field)
             }
-            _ => self.of(&SIGNS).to_owned(),
+            _ => self.pick(&SIGNS).to_owned(),
         };
         self.ident(&format!("operator{name}"))
     }
@@ -124,12 +124,12 @@ impl Generator<'_> {
             1 => Decl::Typedef(Typedef { name: self.name(), ty: self.ty() }),
             2 => {
                 let name = self.name();
-                Decl::Struct(StructDef { name, fields: self.some(0, 4, Self::slot) })
+                Decl::Struct(StructDef { name, fields: self.list(0, 4, Self::slot) })
             }
             3 => {
                 let (name, base) = (self.name(), self.maybe(2, Self::ty));
                 let element = |g: &mut Self| EnumElement { name: g.name(), value: g.maybe(2, Self::constexpr) };
-                Decl::Enum(EnumDef { name, base, elements: self.some(1, 4, element) })
+                Decl::Enum(EnumDef { name, base, elements: self.list(1, 4, element) })
             }
             _ => Decl::Function(Box::new(self.function())),
         }
@@ -148,19 +148,19 @@ impl Generator<'_> {
             FunctionKind::Normal if self.one_in(2) => self.operator_name(),
             _ => self.name(),
         };
-        let (result, parameters, semantic) = (self.ty(), self.some(0, 3, Self::slot), self.maybe(4, Self::semantic));
+        let (result, parameters, semantic) = (self.ty(), self.list(0, 3, Self::slot), self.maybe(4, Self::semantic));
         FuncDef { kind, result, name, parameters, semantic, body: self.block(), span: NOWHERE }
     }
 
     fn slot(&mut self) -> Slot {
-        let qualifier = |g: &mut Self| (g.of(&Qualifier::ALL), NOWHERE);
-        let qualifiers = if self.one_in(4) { self.some(1, 3, qualifier) } else { Vec::new() };
+        let qualifier = |g: &mut Self| (g.pick(&Qualifier::ALL), NOWHERE);
+        let qualifiers = if self.one_in(4) { self.list(1, 3, qualifier) } else { Vec::new() };
         Slot { qualifiers, ty: self.ty(), name: self.name(), semantic: self.maybe(3, Self::semantic) }
     }
 
     fn semantic(&mut self) -> Semantic {
         let kind = match self.below(5) {
-            0 => SemanticKind::Builtin(self.of(&BuiltinSemantic::ALL)),
+            0 => SemanticKind::Builtin(self.pick(&BuiltinSemantic::ALL)),
             1 => SemanticKind::Target(self.size()),
             2 => SemanticKind::Attribute(self.size()),
             3 => SemanticKind::Register(self.name(), self.maybe(2, Self::name)),
@@ -179,7 +179,7 @@ impl Generator<'_> {
             0 => Magnitude::Exact((self.bits)()),
             1 => Magnitude::Exact(u64::from((self.bits)() as u32)),
             // Numbers from 2^64 on, and numbers beyond every float.
-            2 => Magnitude::Large(self.of(&[18_446_744_073_709_551_616.0, 1e30, f32::MAX, f32::INFINITY])),
+            2 => Magnitude::Large(self.pick(&[18_446_744_073_709_551_616.0, 1e30, f32::MAX, f32::INFINITY])),
             _ => Magnitude::Exact(self.below(10) as u64),
         };
         let (unsigned, negative) = (self.one_in(4), self.one_in(4));
@@ -209,25 +209,25 @@ impl Generator<'_> {
     }
 
     fn ty(&mut self) -> TypeExprId {
-        let prefix = self.maybe(4, |g| g.of(&AddressSpace::ALL));
+        let prefix = self.maybe(4, |g| g.pick(&AddressSpace::ALL));
         let suffix = |g: &mut Self| match g.below(3) {
-            0 => TypeSuffix::Pointer(if prefix.is_some() { None } else { Some(g.of(&AddressSpace::ALL)) }),
-            1 => TypeSuffix::ArrayReference(if prefix.is_some() { None } else { Some(g.of(&AddressSpace::ALL)) }),
+            0 => TypeSuffix::Pointer(if prefix.is_some() { None } else { Some(g.pick(&AddressSpace::ALL)) }),
+            1 => TypeSuffix::ArrayReference(if prefix.is_some() { None } else { Some(g.pick(&AddressSpace::ALL)) }),
             _ => TypeSuffix::Array(g.size()),
         };
-        let suffixes = if prefix.is_some() || self.one_in(3) { self.some(1, 3, suffix) } else { Vec::new() };
+        let suffixes = if prefix.is_some() || self.one_in(3) { self.list(1, 3, suffix) } else { Vec::new() };
         self.named(prefix, suffixes)
     }
 
     /// A type with its address spaces and suffixes.
     fn named(&mut self, prefix: Option<AddressSpace>, suffixes: Vec<TypeSuffix>) -> TypeExprId {
         let name = self.name();
-        self.left -= 1;
+        self.nodes_left -= 1;
         let argument = |g: &mut Self| match g.below(2) {
             0 => TypeArgument::Constant(g.constexpr()),
             _ => TypeArgument::Type(g.ty()),
         };
-        let arguments = if self.one_in(4) { Some(self.some(0, 3, argument)) } else { None };
+        let arguments = if self.one_in(4) { Some(self.list(0, 3, argument)) } else { None };
         self.tree.push_type(TypeExpr { prefix, name, arguments, suffixes }, NOWHERE)
     }
 
@@ -235,25 +235,25 @@ impl Generator<'_> {
     /// references belongs to the variables.
     fn declarations(&mut self) -> Declarations {
         let (space, ty) = if self.one_in(4) {
-            let suffixes = if self.one_in(2) { self.some(0, 2, |g| TypeSuffix::Array(g.size())) } else { Vec::new() };
-            (self.maybe(2, |g| g.of(&AddressSpace::ALL)), self.named(None, suffixes))
+            let suffixes = if self.one_in(2) { self.list(0, 2, |g| TypeSuffix::Array(g.size())) } else { Vec::new() };
+            (self.maybe(2, |g| g.pick(&AddressSpace::ALL)), self.named(None, suffixes))
         } else {
             let ty = self.ty();
-            let plain = self.tree.ty(ty).suffixes.iter().all(|s| matches!(s, TypeSuffix::Array(_)));
-            let written = &mut self.tree.types[ty.0 as usize].0;
-            (if plain { written.prefix.take() } else { None }, ty)
+            let has_no_references = self.tree.ty(ty).suffixes.iter().all(|s| matches!(s, TypeSuffix::Array(_)));
+            let type_expr = &mut self.tree.types[ty.0 as usize].0;
+            (if has_no_references { type_expr.prefix.take() } else { None }, ty)
         };
         let variable = |g: &mut Self| Variable { name: g.name(), initializer: g.maybe(2, |g| g.at_least(Level::Ternary)) };
-        Declarations { space, ty, variables: self.some(1, 3, variable) }
+        Declarations { space, ty, variables: self.list(1, 3, variable) }
     }
 
     fn block(&mut self) -> StmtId {
-        let stmts = self.some(0, 5, Self::statement);
+        let stmts = self.list(0, 5, Self::statement);
         self.stmt(Stmt::Block(stmts))
     }
 
     fn statement(&mut self) -> StmtId {
-        let stmt = match if self.left < 0 { 12 + self.below(7) } else { self.below(20) } {
+        let stmt = match if self.nodes_left < 0 { 12 + self.below(7) } else { self.below(20) } {
             0 | 1 => return self.block(),
             2 | 3 => {
                 let (e, then) = (self.at_least(Level::Comma), self.body());
@@ -277,8 +277,8 @@ impl Generator<'_> {
                 Stmt::For(init, part(self), part(self), self.body())
             }
             8 => {
-                let case = |g: &mut Self| Case { value: g.maybe(2, Self::constexpr), span: NOWHERE, body: g.some(0, 3, Self::statement) };
-                Stmt::Switch(self.at_least(Level::Comma), self.some(0, 4, case))
+                let case = |g: &mut Self| Case { value: g.maybe(2, Self::constexpr), span: NOWHERE, body: g.list(0, 3, Self::statement) };
+                Stmt::Switch(self.at_least(Level::Comma), self.list(0, 4, case))
             }
             9..=11 => Stmt::Declarations(self.declarations()),
             12 => Stmt::Break,
@@ -312,7 +312,7 @@ impl Generator<'_> {
     /// A maybeEffectfulExpr that is not empty.
     fn effectful(&mut self) -> ExprId {
         let mut left = self.effect();
-        while self.left > 0 && self.one_in(6) {
+        while self.nodes_left > 0 && self.one_in(6) {
             let right = self.effect();
             left = self.expr(Expr::Comma(left, right));
         }
@@ -336,17 +336,17 @@ impl Generator<'_> {
     }
 
     fn step(&mut self) -> Step {
-        self.of(&[Step::Increment, Step::Decrement])
+        self.pick(&[Step::Increment, Step::Decrement])
     }
 
     fn assignment(&mut self) -> ExprId {
-        let op = self.maybe(2, |g| g.of(&ASSIGNING));
+        let op = self.maybe(2, |g| g.pick(&ASSIGNMENT_OPERATORS));
         let (left, right) = (self.at_least(Level::Prefix), self.at_least(Level::Ternary));
         self.expr(Expr::Assign(op, left, right))
     }
 
     fn call(&mut self) -> ExprId {
-        let (callee, arguments) = (self.name(), self.some(0, 3, |g| g.at_least(Level::Ternary)));
+        let (callee, arguments) = (self.name(), self.list(0, 3, |g| g.at_least(Level::Ternary)));
         self.expr(Expr::Call(callee, arguments))
     }
 
@@ -372,12 +372,12 @@ impl Generator<'_> {
             Level::Prefix,
             Level::Suffix,
         ];
-        if self.left < 0 {
+        if self.nodes_left < 0 {
             return self.term();
         }
-        let chosen = level as usize + self.below(LEVELS.len() - level as usize);
-        let (chosen, next) = (LEVELS[chosen], LEVELS[(chosen + 1).min(LEVELS.len() - 1)]);
-        match chosen {
+        let index = level as usize + self.below(LEVELS.len() - level as usize);
+        let (chosen_level, next) = (LEVELS[index], LEVELS[(index + 1).min(LEVELS.len() - 1)]);
+        match chosen_level {
             Level::Comma => {
                 let (left, right) = (self.at_least(Level::Comma), self.at_least(Level::Ternary));
                 self.expr(Expr::Comma(left, right))
@@ -388,14 +388,14 @@ impl Generator<'_> {
                 self.expr(Expr::Ternary(condition, then, other))
             }
             Level::Or | Level::And => {
-                let (left, right) = (self.at_least(chosen), self.at_least(next));
-                self.expr(if chosen == Level::Or { Expr::Or(left, right) } else { Expr::And(left, right) })
+                let (left, right) = (self.at_least(chosen_level), self.at_least(next));
+                self.expr(if chosen_level == Level::Or { Expr::Or(left, right) } else { Expr::And(left, right) })
             }
             Level::Prefix => self.prefix(),
             Level::Suffix => self.suffix(),
             _ => {
-                let op = self.of(operators(chosen));
-                let left = self.at_least(if chosen == Level::Relational { next } else { chosen });
+                let op = self.pick(operators(chosen_level));
+                let left = self.at_least(if chosen_level == Level::Relational { next } else { chosen_level });
                 let right = self.at_least(next);
                 self.expr(Expr::Binary(op, left, right))
             }
@@ -404,7 +404,7 @@ impl Generator<'_> {
 
     fn prefix(&mut self) -> ExprId {
         let operand = self.at_least(Level::Prefix);
-        let made = match self.below(8) {
+        let prefixed = match self.below(8) {
             // A sign directly before a literal would become part of the literal.
             0 if self.begins_with_number(operand) => Expr::Unary(UnaryOp::Minus, self.expr(Expr::Parens(operand))),
             0 => Expr::Unary(UnaryOp::Minus, operand),
@@ -416,7 +416,7 @@ impl Generator<'_> {
             6 => Expr::MakeReference(operand),
             _ => Expr::Step(self.step(), Fix::Prefix, operand),
         };
-        self.expr(made)
+        self.expr(prefixed)
     }
 
     /// Whether the text of an exprPrefix begins with a number that would absorb a sign.
@@ -434,7 +434,7 @@ impl Generator<'_> {
     fn suffix(&mut self) -> ExprId {
         let call = self.one_in(3);
         let mut base = if call { self.call() } else { self.term() };
-        while self.left > 0 && self.one_in(2) {
+        while self.nodes_left > 0 && self.one_in(2) {
             let suffixed = match self.below(if call { 3 } else { 4 }) {
                 0 => Expr::Dot(base, self.name()),
                 1 => Expr::Arrow(base, self.name()),
@@ -447,7 +447,7 @@ impl Generator<'_> {
     }
 
     fn term(&mut self) -> ExprId {
-        let term = match self.below(if self.left < 0 { 4 } else { 5 }) {
+        let term = match self.below(if self.nodes_left < 0 { 4 } else { 5 }) {
             0 | 1 => Expr::Literal(self.literal()),
             2 | 3 => Expr::Name(self.name().name),
             _ => return self.parens(),
@@ -457,7 +457,7 @@ impl Generator<'_> {
 }
 
 /// The binary operators with an assigning form.
-const ASSIGNING: [BinaryOp; 10] = [
+const ASSIGNMENT_OPERATORS: [BinaryOp; 10] = [
     BinaryOp::Add,
     BinaryOp::Subtract,
     BinaryOp::Multiply,

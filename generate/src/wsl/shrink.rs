@@ -158,7 +158,7 @@ fn initializers(declarations: &Declarations) -> impl Iterator<Item = ExprId> + '
 }
 
 /// The expressions and statements directly inside of a statement.
-fn inside(stmt: &Stmt) -> (Vec<ExprId>, Vec<StmtId>) {
+fn children(stmt: &Stmt) -> (Vec<ExprId>, Vec<StmtId>) {
     match stmt {
         Stmt::Block(body) => (Vec::new(), body.clone()),
         Stmt::Declarations(declarations) => (initializers(declarations).collect(), Vec::new()),
@@ -199,7 +199,7 @@ impl<'t> Search<'t> {
             search.exprs.push(weight);
         }
         for (stmt, _) in &tree.stmts {
-            let (exprs, stmts) = inside(stmt);
+            let (exprs, stmts) = children(stmt);
             let weight = exprs.into_iter().map(|e| search.expr(e)).sum::<u32>() + stmts.into_iter().map(|s| search.stmt(s)).sum::<u32>();
             search.stmts.push(2 + weight);
         }
@@ -265,7 +265,7 @@ impl<'t> Search<'t> {
             _ => {}
         }
         if !matches!(stmt, Stmt::Block(_)) {
-            let inner = inside(stmt).1;
+            let inner = children(stmt).1;
             self.changes.extend(inner.into_iter().map(|s| (weight.saturating_sub(self.stmts[s.0 as usize]), Edit::Inner(id, s))));
         }
     }
@@ -295,8 +295,8 @@ impl<'t> Search<'t> {
     }
 }
 
-fn removed<T>(all: &mut Vec<T>, at: usize) -> Option<T> {
-    (at < all.len()).then(|| all.remove(at))
+fn remove_at<T>(items: &mut Vec<T>, at: usize) -> Option<T> {
+    (at < items.len()).then(|| items.remove(at))
 }
 
 impl Edit {
@@ -304,7 +304,7 @@ impl Edit {
     fn apply(&self, tree: &mut Tree) -> Option<()> {
         match *self {
             Edit::Declaration(i) => {
-                removed(&mut tree.decls, i)?;
+                remove_at(&mut tree.decls, i)?;
             }
             Edit::Statement(id) => replace(tree, id, &[])?,
             Edit::Inner(id, inner) => tree.stmts.get_mut(id.0 as usize)?.0 = tree.stmts.get(inner.0 as usize)?.0.clone(),
@@ -318,13 +318,13 @@ impl Edit {
             },
             Edit::Case(id, k) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
                 Stmt::Switch(_, cases) => {
-                    removed(cases, k)?;
+                    remove_at(cases, k)?;
                 }
                 _ => return None,
             },
             Edit::Variable(id, k) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
                 Stmt::Declarations(declarations) => {
-                    removed(&mut declarations.variables, k)?;
+                    remove_at(&mut declarations.variables, k)?;
                 }
                 _ => return None,
             },
@@ -335,24 +335,24 @@ impl Edit {
             Edit::Parameter(decl, k) => {
                 let Decl::Function(f) = tree.decls.get_mut(decl)? else { return None };
                 let FuncDef { name, parameters, .. } = &mut **f;
-                let (name, all) = (name.name, parameters.len());
-                removed(parameters, k)?;
+                let (name, parameter_count) = (name.name, parameters.len());
+                remove_at(parameters, k)?;
                 for (expr, _) in &mut tree.exprs {
                     if let Expr::Call(called, arguments) = expr
                         && called.name == name
-                        && arguments.len() == all
+                        && arguments.len() == parameter_count
                     {
-                        removed(arguments, k);
+                        remove_at(arguments, k);
                     }
                 }
             }
             Edit::Part(id, part) => tree.exprs.get_mut(id.0 as usize)?.0 = tree.exprs.get(part.0 as usize)?.0.clone(),
             Edit::Literal(id, literal) => {
                 // A literal inside of a type is not an expression of the program.
-                let argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| {
+                let is_argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| {
                     ty.arguments.iter().flatten().any(|a| *a == TypeArgument::Constant(id))
                 };
-                if tree.types.iter().any(|(ty, _)| argument(ty)) {
+                if tree.types.iter().any(|(ty, _)| is_argument(ty)) {
                     return None;
                 }
                 tree.exprs.get_mut(id.0 as usize)?.0 = Expr::Literal(literal);
@@ -363,10 +363,10 @@ impl Edit {
 }
 
 /// Replaces a statement by others. In a place for a single statement, no statement becomes `;`.
-fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
+fn replace(tree: &mut Tree, id: StmtId, replacements: &[StmtId]) -> Option<()> {
     let in_list = |body: &mut Vec<StmtId>| {
         let at = body.iter().position(|&s| s == id)?;
-        body.splice(at..=at, by.iter().copied());
+        body.splice(at..=at, replacements.iter().copied());
         Some(())
     };
     for (stmt, _) in &mut tree.stmts {
@@ -381,12 +381,12 @@ fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
     }
     // The body of a function stays a block.
     let is_body = |decl: &Decl| matches!(decl, Decl::Function(f) if f.body == id);
-    let emptied = match tree.decls.iter().any(is_body) {
-        true => Stmt::Block(by.to_vec()),
-        false if by.is_empty() => Stmt::Empty,
+    let replacement = match tree.decls.iter().any(is_body) {
+        true => Stmt::Block(replacements.to_vec()),
+        false if replacements.is_empty() => Stmt::Empty,
         false => return None,
     };
-    tree.stmts.get_mut(id.0 as usize)?.0 = emptied;
+    tree.stmts.get_mut(id.0 as usize)?.0 = replacement;
     Some(())
 }
 

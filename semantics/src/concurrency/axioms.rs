@@ -116,7 +116,7 @@ pub struct Execution<V> {
     /// By event: its source. `None` if it does not read atomically.
     sources: Vec<Option<Source>>,
     /// By event: the number of its write, if it is an atomic write.
-    written: Vec<Option<usize>>,
+    own_writes: Vec<Option<usize>>,
     writes: Vec<Write<V>>,
     locations: BTreeMap<Location, Writes<V>>,
     /// By event and set of classes: the events that inter-thread-happen-before it, one bit each.
@@ -137,7 +137,7 @@ impl<V: Clone + PartialEq> Execution<V> {
             rules,
             events: Vec::new(),
             sources: Vec::new(),
-            written: Vec::new(),
+            own_writes: Vec::new(),
             writes: Vec::new(),
             locations: BTreeMap::new(),
             before: Vec::new(),
@@ -214,7 +214,7 @@ impl<V: Clone + PartialEq> Execution<V> {
 
     /// The atomic writes: location, agent and value.
     pub fn values(&self) -> impl Iterator<Item = (Location, u32, &V)> {
-        self.written.iter().zip(&self.events).filter_map(|(write, event)| {
+        self.own_writes.iter().zip(&self.events).filter_map(|(write, event)| {
             let (access, ..) = event.atomic()?;
             Some((location(access), event.agent, &self.writes[(*write)?].value))
         })
@@ -273,12 +273,12 @@ impl<V: Clone + PartialEq> Execution<V> {
         let source = read.map(|place| place.checked_sub(1).map(|index| self.locations[&at].order[index]));
         self.events.push(event);
         self.sources.push(source);
-        self.written.push(None);
+        self.own_writes.push(None);
         self.before.push([0; SETS]);
         self.synchronized.push(0);
-        let mut kept = false;
+        let mut fulfils_promise = false;
         if let Some((place, keeps, value)) = wrote {
-            kept = keeps;
+            fulfils_promise = keeps;
             let write = if keeps {
                 let write = self.locations[&at].order[place - 1];
                 self.writes[write] = Write { event: Some(number), value };
@@ -291,13 +291,13 @@ impl<V: Clone + PartialEq> Execution<V> {
                 }
                 write
             };
-            self.written[number] = Some(write);
+            self.own_writes[number] = Some(write);
             if !self.fits(at, place) {
                 return false;
             }
         }
-        if kept {
-            return self.anew();
+        if fulfils_promise {
+            return self.recompute();
         }
         self.order(number);
         self.check(number)
@@ -309,7 +309,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         for part in parts {
             self.events.push(*part);
             self.sources.push(None);
-            self.written.push(None);
+            self.own_writes.push(None);
             self.before.push([0; SETS]);
             self.synchronized.push(0);
         }
@@ -319,17 +319,17 @@ impl<V: Clone + PartialEq> Execution<V> {
     /// Computes all relations again after a promise was kept, since its readers may now
     /// synchronize. Returns whether the execution is consistent and no relation but the promise
     /// points backwards.
-    fn anew(&mut self) -> bool {
+    fn recompute(&mut self) -> bool {
         self.before.iter_mut().for_each(|before| *before = [0; SETS]);
         self.order(0);
-        let back = |b: usize| {
-            let apart = |a: &usize| match (self.events[*a].kind, self.events[b].kind) {
+        let points_back = |b: usize| {
+            let are_of_different_barriers = |a: &usize| match (self.events[*a].kind, self.events[b].kind) {
                 (EventKind::Barrier(one, ..), EventKind::Barrier(other, ..)) => one != other,
                 _ => true,
             };
-            (b + 1..self.events.len()).filter(apart).any(|a| self.synchronized[b] >> a & 1 != 0)
+            (b + 1..self.events.len()).filter(are_of_different_barriers).any(|a| self.synchronized[b] >> a & 1 != 0)
         };
-        let consistent = !(0..self.events.len()).any(back);
+        let consistent = !(0..self.events.len()).any(points_back);
         self.race = None;
         consistent && (0..self.events.len()).all(|number| self.check(number))
     }
@@ -346,7 +346,7 @@ impl<V: Clone + PartialEq> Execution<V> {
             for b in first..self.events.len() {
                 for set in 0..SETS {
                     let mut before = 0u128;
-                    for a in (0..self.events.len()).filter(|&a| self.directly(a, b, set)) {
+                    for a in (0..self.events.len()).filter(|&a| self.is_directly_ordered(a, b, set)) {
                         before |= 1 << a | self.before[a][set];
                     }
                     changed |= before != self.before[b][set];
@@ -357,20 +357,20 @@ impl<V: Clone + PartialEq> Execution<V> {
     }
 
     /// "Inter-Thread-Happens-Before": the three direct cases, before they are chained.
-    fn directly(&self, a: usize, b: usize, set: usize) -> bool {
+    fn is_directly_ordered(&self, a: usize, b: usize, set: usize) -> bool {
         let set = Classes::nth(set);
         let (x, y) = (&self.events[a], &self.events[b]);
         let has = |event: &Event| set.within((self.rules.ordered)(&event.semantics()));
-        let about = |event: &Event| match &event.kind {
+        let concerns = |event: &Event| match &event.kind {
             EventKind::Access(access) => set.contains(access.class) || has(event),
             _ => has(event),
         };
         a != b
             && (self.synchronized[b] >> a & 1 != 0 && has(x) && has(y)
-                || self.programmed(a, b) && (self.releases(y) && has(y) && about(x) || self.acquires(x) && has(x) && about(y)))
+                || self.in_program_order(a, b) && (self.releases(y) && has(y) && concerns(x) || self.acquires(x) && has(x) && concerns(y)))
     }
 
-    fn programmed(&self, a: usize, b: usize) -> bool {
+    fn in_program_order(&self, a: usize, b: usize) -> bool {
         a < b && self.events[a].agent == self.events[b].agent
     }
 
@@ -387,7 +387,7 @@ impl<V: Clone + PartialEq> Execution<V> {
     }
 
     /// "Atomic Operation": whether two events are mutually ordered.
-    fn mutual(&self, a: &Event, b: &Event) -> bool {
+    fn are_mutually_ordered(&self, a: &Event, b: &Event) -> bool {
         let (Some((x, ..)), Some((y, ..))) = (a.atomic(), b.atomic()) else { return false };
         let same = x.object == y.object && x.offset == y.offset && (self.rules.same_locations)(x.bytes as u8, y.bytes as u8);
         same && self.in_scope(a, b)
@@ -395,18 +395,18 @@ impl<V: Clone + PartialEq> Execution<V> {
 
     /// Whether an atomic reads from the release sequence that another event heads.
     fn reads_from_sequence(&self, head: usize, reader: usize) -> bool {
-        let (Some(first), Some(Some(source))) = (self.written[head], self.sources[reader].flatten().map(Some)) else { return false };
+        let (Some(first), Some(Some(source))) = (self.own_writes[head], self.sources[reader].flatten().map(Some)) else { return false };
         let Some((access, ..)) = self.events[head].atomic() else { return false };
         let order = &self.locations[&location(access)].order;
-        let behind = order.iter().skip_while(|write| **write != first).skip(1);
+        let later_writes = order.iter().skip_while(|write| **write != first).skip(1);
         let next = |write: &usize| self.writes[*write].event.map(|event| &self.events[event]);
         // By the letter, a plain store is in no modification order; see `order`.
-        let mutual = behind.filter(|write| next(write).is_none_or(|event| self.mutual(&self.events[head], event)));
-        let goes_on = |write: &usize| {
+        let mutual = later_writes.filter(|write| next(write).is_none_or(|event| self.are_mutually_ordered(&self.events[head], event)));
+        let continues = |write: &usize| {
             let op = next(write).and_then(|event| Some(event.atomic()?.1));
             op.is_some_and(self.rules.continues)
         };
-        first == source || mutual.copied().take_while(goes_on).any(|write| write == source)
+        first == source || mutual.copied().take_while(continues).any(|write| write == source)
     }
 
     /// "Synchronizes-With": the events that synchronize with an event.
@@ -424,10 +424,10 @@ impl<V: Clone + PartialEq> Execution<V> {
                     let class = self.events[*y].atomic().map(|(access, ..)| access.class);
                     class.is_some_and(|class| (self.rules.fence_covers)((self.rules.ordered)(&acquire.semantics()), class))
                 };
-                all.clone().filter(|&y| self.programmed(y, b) && self.events[y].reads_atomically()).filter(covered).collect()
+                all.clone().filter(|&y| self.in_program_order(y, b) && self.events[y].reads_atomically()).filter(covered).collect()
             }
         };
-        let mut found = 0u128;
+        let mut synchronized = 0u128;
         for a in all.clone().filter(|&a| a != b && self.releases(&self.events[a])) {
             let release = &self.events[a];
             let writers: SmallVec<[usize; 8]> = match release.is_barrier() {
@@ -437,37 +437,38 @@ impl<V: Clone + PartialEq> Execution<V> {
                         let class = self.events[*x].atomic().map(|(access, ..)| access.class);
                         class.is_some_and(|class| (self.rules.fence_covers)((self.rules.ordered)(&release.semantics()), class))
                     };
-                    all.clone().filter(|&x| self.programmed(a, x) && self.events[x].writes_atomically()).filter(covered).collect()
+                    all.clone().filter(|&x| self.in_program_order(a, x) && self.events[x].writes_atomically()).filter(covered).collect()
                 }
             };
-            let through =
-                |x: usize| readers.iter().any(|&y| self.mutual(&self.events[x], &self.events[y]) && self.reads_from_sequence(x, y));
-            if self.in_scope(release, acquire) && writers.into_iter().any(through) || self.met(a, b) {
-                found |= 1 << a;
+            let synchronizes_through = |x: usize| {
+                readers.iter().any(|&y| self.are_mutually_ordered(&self.events[x], &self.events[y]) && self.reads_from_sequence(x, y))
+            };
+            if self.in_scope(release, acquire) && writers.into_iter().any(synchronizes_through) || self.meet_at_control_barrier(a, b) {
+                synchronized |= 1 << a;
             }
         }
-        found
+        synchronized
     }
 
     /// Whether a release barrier up to a control barrier synchronizes with an acquire
     /// barrier from it on.
-    fn met(&self, a: usize, b: usize) -> bool {
+    fn meet_at_control_barrier(&self, a: usize, b: usize) -> bool {
         let (release, acquire) = (&self.events[a], &self.events[b]);
         if !release.is_barrier() || !acquire.is_barrier() || !self.in_scope(release, acquire) {
             return false;
         }
         let parts = |event: &Event| if let EventKind::Barrier(number, ..) = event.kind { Some(number) } else { None };
-        let from = (0..self.events.len()).filter(|&c| c == a || self.programmed(a, c));
+        let from = (0..self.events.len()).filter(|&c| c == a || self.in_program_order(a, c));
         let mut from = from.filter_map(|c| Some((parts(&self.events[c])?, self.events[c].agent)));
         from.any(|(number, agent)| {
-            let to = (0..self.events.len()).filter(|&d| d == b || self.programmed(d, b));
+            let to = (0..self.events.len()).filter(|&d| d == b || self.in_program_order(d, b));
             to.into_iter().any(|d| parts(&self.events[d]) == Some(number) && self.events[d].agent != agent)
         })
     }
 
     /// "Happens-Before": whether event a happens before event b.
-    fn happens(&self, a: usize, b: usize) -> bool {
-        self.programmed(a, b) || self.before[b].iter().any(|before| before >> a & 1 != 0)
+    fn happens_before(&self, a: usize, b: usize) -> bool {
+        self.in_program_order(a, b) || self.before[b].iter().any(|before| before >> a & 1 != 0)
     }
 
     /// The places of an event in the modification order of its location.
@@ -475,7 +476,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         let EventKind::Access(access) = &self.events[event].kind else { return Ends::default() };
         let Some(writes) = self.locations.get(&location(access)) else { return Ends::default() };
         let place = |write: usize| writes.order.iter().position(|other| *other == write).map_or(0, |index| index + 1);
-        Ends { read: self.sources[event].map(|source| source.map_or(0, place)), write: self.written[event].map(place) }
+        Ends { read: self.sources[event].map(|source| source.map_or(0, place)), write: self.own_writes[event].map(place) }
     }
 
     /// Checks an event against all earlier events. Returns whether they are coherent, and records
@@ -490,14 +491,14 @@ impl<V: Clone + PartialEq> Execution<V> {
             if !overlap {
                 continue;
             }
-            let ordered = self.happens(a, b);
-            let known = |ends: Ends| ends.read.or(ends.write).is_some();
-            let comparable = ordered && location(&first) == location(&second) && known(ends) && known(self.ends(a));
+            let ordered = self.happens_before(a, b);
+            let is_known = |ends: Ends| ends.read.or(ends.write).is_some();
+            let comparable = ordered && location(&first) == location(&second) && is_known(ends) && is_known(self.ends(a));
             if comparable && !(self.rules.coherent)(self.ends(a), ends) {
                 return false;
             }
             let conflict = (self.rules.conflict)(first.kind.writes(), second.kind.writes());
-            if conflict && !ordered && self.race.is_none() && !self.mutual(&self.events[a], &self.events[b]) {
+            if conflict && !ordered && self.race.is_none() && !self.are_mutually_ordered(&self.events[a], &self.events[b]) {
                 let site = |access: &Access| Site { agent: access.agent, instruction: access.instruction, kind: access.kind };
                 self.race = Some(Race {
                     first: site(&first),
@@ -514,20 +515,20 @@ impl<V: Clone + PartialEq> Execution<V> {
     /// events. `number` numbers the values of promises.
     pub fn key(&self, number: impl Fn(Location, &V) -> u32) -> Vec<u32> {
         let mut index = vec![0u32; self.events.len()];
-        let mut by: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut by_agent: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (event, at) in self.events.iter().zip(0..) {
-            let own = by.entry(event.agent).or_default();
-            index[at] = own.len() as u32;
-            own.push(at);
+            let own_events = by_agent.entry(event.agent).or_default();
+            index[at] = own_events.len() as u32;
+            own_events.push(at);
         }
         let name = |at: Location, write: usize| match self.writes[write].event {
             Some(event) => self.events[event].agent << 8 | index[event],
             None => 1 << 31 | number(at, &self.writes[write].value),
         };
         let mut key = Vec::with_capacity(2 * self.events.len() + 2 * self.writes.len());
-        for (agent, own) in &by {
+        for (agent, own_events) in &by_agent {
             key.extend([u32::MAX, *agent]);
-            for &event in own {
+            for &event in own_events {
                 let EventKind::Access(access) = &self.events[event].kind else { continue };
                 match self.sources[event] {
                     None => {}
@@ -535,7 +536,7 @@ impl<V: Clone + PartialEq> Execution<V> {
                     Some(Some(write)) => key.extend([name(location(access), write), self.ends(event).read.unwrap_or(0) as u32]),
                 }
             }
-            key.push(own.len() as u32);
+            key.push(own_events.len() as u32);
         }
         for (at, writes) in &self.locations {
             key.extend([u32::MAX - 1, at.0, at.1 as u32]);

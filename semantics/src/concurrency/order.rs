@@ -67,7 +67,7 @@ struct Pending {
     classes: Classes,
     /// The class of the atomic read, which the fence must order. `None` if a control barrier passed
     /// the release on.
-    through: Option<Class>,
+    read_class: Option<Class>,
     message: Message,
 }
 
@@ -95,15 +95,15 @@ struct Member {
 #[derive(Clone, Debug)]
 struct Group {
     /// The scope of the atomic write at the head.
-    by: Scope,
+    head_scope: Scope,
     /// The scope of the release fence before that write. `None` if the write itself releases.
-    fence: Option<Scope>,
+    fence_scope: Option<Scope>,
     classes: Classes,
     members: BTreeMap<u32, Member>,
     /// The number of members that are not current.
-    aside: usize,
+    not_current: usize,
     /// The join of all members' messages.
-    all: Message,
+    joined: Message,
 }
 
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ struct Source {
     level: Scope,
     classes: Classes,
     /// Whether this is the release of the barrier itself, which is processed first.
-    own: bool,
+    is_own: bool,
     message: Message,
 }
 
@@ -218,9 +218,9 @@ impl Order {
         invocation.epoch = next(invocation.epoch);
     }
 
-    fn pend(&mut self, agent: u32, pending: Pending) {
+    fn add_pending(&mut self, agent: u32, pending: Pending) {
         let fences = self.invocation(agent).fences.get_or_insert_default();
-        let same = |p: &&mut Pending| (p.level, p.classes, p.through) == (pending.level, pending.classes, pending.through);
+        let same = |p: &&mut Pending| (p.level, p.classes, p.read_class) == (pending.level, pending.classes, pending.read_class);
         match fences.pending.iter_mut().find(same) {
             Some(old) => join(&mut old.message, pending.classes, &pending.message),
             None => fences.pending.push(pending),
@@ -238,40 +238,42 @@ impl Order {
         let acquires = (rules.acquires)(semantics, true);
         let ordered = (rules.ordered)(semantics);
         let topology = self.topology;
-        let mut now: Vec<(Classes, Message)> = Vec::new();
+        let mut received: Vec<(Classes, Message)> = Vec::new();
         let mut later: Vec<Pending> = Vec::new();
         let Some(location) = self.location(place) else { return };
         for group in &location.groups {
-            let mutual = (rules.common)(group.by, scope);
-            let release = group.fence.unwrap_or(group.by);
-            let mut take = |level: Scope, message: &Message| {
-                if level > release {
+            let common_scope = (rules.common)(group.head_scope, scope);
+            let release_scope = group.fence_scope.unwrap_or(group.head_scope);
+            let mut take_message = |level: Scope, message: &Message| {
+                if level > release_scope {
                     return;
                 }
-                if acquires && level <= (rules.common)(release, scope) {
-                    now.push(((rules.shared)(group.classes, ordered), message.clone()));
+                if acquires && level <= (rules.common)(release_scope, scope) {
+                    received.push(((rules.shared)(group.classes, ordered), message.clone()));
                 }
-                later.push(Pending { level, classes: group.classes, through: Some(place.class), message: message.clone() });
+                later.push(Pending { level, classes: group.classes, read_class: Some(place.class), message: message.clone() });
             };
             // The joint message of all members needs the narrowest scope that contains all of them.
             // Members in narrower instances are also taken one by one, since narrower fences are
             // enough for these.
-            let mut near = mutual;
-            if let Some([narrower, level]) = group.within(&topology, agent).filter(|[_, level]| *level <= mutual.min(release)) {
-                take(level, &group.all);
-                near = narrower;
+            let mut instance_scope = common_scope;
+            if let Some([narrower, level]) =
+                group.narrowest_levels(&topology, agent).filter(|[_, level]| *level <= common_scope.min(release_scope))
+            {
+                take_message(level, &group.joined);
+                instance_scope = narrower;
             }
-            for (&from, member) in group.members.range(topology.instance(agent, near)) {
+            for (&from, member) in group.members.range(topology.instance(agent, instance_scope)) {
                 if member.current && from != agent {
-                    take(topology.between(from, agent), &member.message);
+                    take_message(topology.between(from, agent), &member.message);
                 }
             }
         }
-        for (classes, message) in now {
+        for (classes, message) in received {
             self.receive(agent, classes, &message);
         }
         for pending in later {
-            self.pend(agent, pending);
+            self.add_pending(agent, pending);
         }
     }
 
@@ -303,10 +305,14 @@ impl Order {
         for location in block.iter_mut() {
             if (location.offset, location.size) == (place.offset, place.size) {
                 location.groups.retain_mut(|group| {
-                    group.written(topology.instance(agent, (rules.common)(group.by, scope)), (rules.continues)(op), zero)
+                    group.record_atomic_write(
+                        topology.instance(agent, (rules.common)(group.head_scope, scope)),
+                        (rules.continues)(op),
+                        zero,
+                    )
                 });
             } else if location.offset < place.offset + u64::from(place.size) && place.offset < location.offset + u64::from(location.size) {
-                location.replaced(&rules);
+                location.mark_replaced(&rules);
             }
         }
         if !heads.is_empty() {
@@ -315,7 +321,7 @@ impl Order {
                 block.len() - 1
             });
             for (fence, classes, message) in heads {
-                block[at].head(agent, scope, fence, classes, message, zero);
+                block[at].add_head(agent, scope, fence, classes, message, zero);
             }
         }
         if releases {
@@ -324,7 +330,7 @@ impl Order {
     }
 
     /// Records a plain write. A later read of its bytes reads from no release sequence.
-    pub fn written(&mut self, object: u32, offset: u64, bytes: u64) {
+    pub fn record_plain_write(&mut self, object: u32, offset: u64, bytes: u64) {
         if self.locations.is_empty() || bytes == 0 {
             return;
         }
@@ -332,7 +338,7 @@ impl Order {
         for block in offset / 8..=(end - 1) / 8 {
             let Some(block) = self.locations.get_mut(&(object, block)) else { continue };
             for location in block.iter_mut().filter(|l| l.offset < end && offset < l.offset + u64::from(l.size)) {
-                location.replaced(&self.rules);
+                location.mark_replaced(&self.rules);
             }
         }
     }
@@ -354,7 +360,7 @@ impl Order {
     fn acquire_pending(&mut self, agent: u32, scope: Scope, classes: Classes) {
         let rules = self.rules;
         let Some(fences) = self.fences(agent) else { return };
-        let fits = |p: &&Pending| p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through));
+        let fits = |p: &&Pending| p.level <= scope && p.read_class.is_none_or(|read_class| (rules.fence_covers)(classes, read_class));
         let received: Vec<Pending> = fences.pending.iter().filter(fits).cloned().collect();
         for p in received {
             self.receive(agent, (rules.shared)(p.classes, classes), &p.message);
@@ -380,28 +386,28 @@ impl Order {
             participants.iter().for_each(|&agent| self.acquire_pending(agent, scope, classes));
         }
         // Later fences need not receive again what the barrier receives for the whole workgroup.
-        let received = if acquires && scope >= Scope::Workgroup { classes } else { Classes::NONE };
-        for source in self.sources(participants, releases.then_some((scope, classes)), received) {
-            let now = acquires && source.level <= scope;
+        let received_classes = if acquires && scope >= Scope::Workgroup { classes } else { Classes::NONE };
+        for source in self.sources(participants, releases.then_some((scope, classes)), received_classes) {
+            let receives_now = acquires && source.level <= scope;
             for &agent in participants.iter().filter(|agent| source.instance.contains(agent)) {
-                if now && source.own {
+                if receives_now && source.is_own {
                     // The message is the join of all participants' clocks, this one's included. So
                     // it replaces the clock.
                     let clocks = &mut self.invocation(agent).clocks;
                     source.classes.iter().for_each(|class| clocks[class as usize].clone_from(&source.message[class as usize]));
-                } else if now {
+                } else if receives_now {
                     self.receive(agent, (rules.shared)(source.classes, classes), &source.message);
                 }
-                if !(now && source.classes.within(classes)) {
+                if !(receives_now && source.classes.within(classes)) {
                     let Source { level, classes, message, .. } = &source;
-                    self.pend(agent, Pending { level: *level, classes: *classes, through: None, message: message.clone() });
+                    self.add_pending(agent, Pending { level: *level, classes: *classes, read_class: None, message: message.clone() });
                 }
             }
         }
         if releases {
-            let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
+            let greatest_epoch = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
             for &agent in participants {
-                self.invocation(agent).epoch = last;
+                self.invocation(agent).epoch = greatest_epoch;
                 self.release_later(agent, scope, classes);
                 self.advance(agent);
             }
@@ -410,23 +416,23 @@ impl Order {
 
     /// The releases that a control barrier passes on, its own included. They are joined by scope
     /// and classes, for each scope instance that they reach.
-    fn sources(&mut self, participants: &[u32], own: Option<(Scope, Classes)>, received: Classes) -> Vec<Source> {
+    fn sources(&mut self, participants: &[u32], own: Option<(Scope, Classes)>, received_classes: Classes) -> Vec<Source> {
         let Some(&first) = participants.first() else { return Vec::new() };
         let mut kinds: Vec<(Scope, Classes)> = own.into_iter().collect();
         for &agent in participants {
             for fence in self.invocation(agent).fences.iter().flat_map(|f| &f.released) {
                 // The barrier's own release includes those of earlier fences whose scope is no
                 // wider and whose classes are among its own.
-                let less = own.is_some_and(|(scope, classes)| fence.scope <= scope && fence.classes.within(classes));
-                if !less && !kinds.contains(&(fence.scope, fence.classes)) {
+                let is_covered = own.is_some_and(|(scope, classes)| fence.scope <= scope && fence.classes.within(classes));
+                if !is_covered && !kinds.contains(&(fence.scope, fence.classes)) {
                     kinds.push((fence.scope, fence.classes));
                 }
             }
         }
         let topology = self.topology;
         let workgroup = topology.instance(first, Scope::Workgroup);
-        let whole = participants.len() == workgroup.len();
-        let last = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
+        let is_whole_workgroup = participants.len() == workgroup.len();
+        let greatest_epoch = participants.iter().map(|&agent| self.invocation(agent).epoch).max().unwrap_or(0);
         let mut sources: Vec<Source> = Vec::new();
         for (scope, classes) in kinds {
             let is_own = own == Some((scope, classes));
@@ -436,7 +442,7 @@ impl Order {
             }
             // Subgroup instances matter only for a narrow acquire: the barrier itself if its scope
             // is narrow, or a later fence.
-            if scope == Scope::Subgroup || scope > Scope::Subgroup && !classes.within(received) {
+            if scope == Scope::Subgroup || scope > Scope::Subgroup && !classes.within(received_classes) {
                 levels.push(Scope::Subgroup);
             }
             for level in levels {
@@ -448,7 +454,7 @@ impl Order {
                     }
                     if at == sources.len() {
                         let message = std::array::from_fn(|_| self.zero.clone());
-                        sources.push(Source { instance: topology.instance(agent, level), level, classes, own: is_own, message });
+                        sources.push(Source { instance: topology.instance(agent, level), level, classes, is_own, message });
                     }
                     let message = &mut sources[at].message;
                     let invocation = self.invocation(agent);
@@ -456,7 +462,7 @@ impl Order {
                         let (epoch, clocks) = (invocation.epoch, &invocation.clocks);
                         for class in classes.iter() {
                             message[class as usize].join(&clocks[class as usize]);
-                            if !(whole && level == Scope::Workgroup) {
+                            if !(is_whole_workgroup && level == Scope::Workgroup) {
                                 message[class as usize].set(agent, u64::from(epoch));
                             }
                         }
@@ -469,9 +475,9 @@ impl Order {
                 }
                 // After a barrier of a whole workgroup all epochs become the greatest one. Equal
                 // epochs are one leaf of the clock.
-                if is_own && whole && level == Scope::Workgroup {
+                if is_own && is_whole_workgroup && level == Scope::Workgroup {
                     for class in classes.iter() {
-                        sources[begin].message[class as usize].fill(workgroup.clone(), u64::from(last));
+                        sources[begin].message[class as usize].fill(workgroup.clone(), u64::from(greatest_epoch));
                     }
                 }
             }
@@ -488,26 +494,29 @@ fn join(message: &mut Message, classes: Classes, other: &Message) {
 
 impl Location {
     /// Records that another write replaced the value.
-    fn replaced(&mut self, rules: &Rules) {
+    fn mark_replaced(&mut self, rules: &Rules) {
         if !(rules.survives)() {
             for group in &mut self.groups {
                 group.members.values_mut().for_each(|member| member.current = false);
-                group.aside = group.members.len();
+                group.not_current = group.members.len();
             }
         }
     }
 
-    fn head(&mut self, agent: u32, by: Scope, fence: Option<Scope>, classes: Classes, message: Message, zero: &Clock) {
-        let at = self.groups.iter().position(|g| (g.by, g.fence, g.classes) == (by, fence, classes)).unwrap_or_else(|| {
-            let all = std::array::from_fn(|_| zero.clone());
-            self.groups.push(Group { by, fence, classes, members: BTreeMap::new(), aside: 0, all });
-            self.groups.len() - 1
-        });
+    fn add_head(&mut self, agent: u32, head_scope: Scope, fence_scope: Option<Scope>, classes: Classes, message: Message, zero: &Clock) {
+        let at =
+            self.groups.iter().position(|g| (g.head_scope, g.fence_scope, g.classes) == (head_scope, fence_scope, classes)).unwrap_or_else(
+                || {
+                    let joined = std::array::from_fn(|_| zero.clone());
+                    self.groups.push(Group { head_scope, fence_scope, classes, members: BTreeMap::new(), not_current: 0, joined });
+                    self.groups.len() - 1
+                },
+            );
         let group = &mut self.groups[at];
-        join(&mut group.all, classes, &message);
+        join(&mut group.joined, classes, &message);
         // The message includes that of an older head of the same agent.
         if group.members.insert(agent, Member { current: true, message }).is_some_and(|old| !old.current) {
-            group.aside -= 1;
+            group.not_current -= 1;
         }
     }
 }
@@ -515,33 +524,34 @@ impl Location {
 impl Group {
     /// The narrowest scope whose instance around the agent contains all members, after the next
     /// narrower scope. `None` if a member is not current.
-    fn within(&self, topology: &Topology, agent: u32) -> Option<[Scope; 2]> {
+    fn narrowest_levels(&self, topology: &Topology, agent: u32) -> Option<[Scope; 2]> {
         let ends = [self.members.keys().next()?, self.members.keys().next_back()?];
         let levels = [[Scope::Invocation, Scope::Subgroup], [Scope::Subgroup, Scope::Workgroup], [Scope::Workgroup, Scope::QueueFamily]];
         let has_all = |level: Scope| ends.iter().all(|member| topology.instance(agent, level).contains(member));
-        levels.into_iter().find(|[_, level]| has_all(*level)).filter(|_| self.aside == 0)
+        levels.into_iter().find(|[_, level]| has_all(*level)).filter(|_| self.not_current == 0)
     }
 
     /// Records an atomic write to the location, which is mutually ordered with the heads of the
     /// agents in this instance. It continues their sequences or ends them. It replaces the value of
     /// all other sequences. Returns whether a member is left.
-    fn written(&mut self, instance: std::ops::Range<u32>, continues: bool, zero: &Clock) -> bool {
-        let inside = |agent: &u32| instance.contains(agent);
-        let all_inside = self.members.keys().next().is_none_or(inside) && self.members.keys().next_back().is_none_or(inside);
-        if all_inside && (!continues || self.aside == 0) {
+    fn record_atomic_write(&mut self, instance: std::ops::Range<u32>, continues: bool, zero: &Clock) -> bool {
+        let is_in_instance = |agent: &u32| instance.contains(agent);
+        let are_all_in_instance =
+            self.members.keys().next().is_none_or(is_in_instance) && self.members.keys().next_back().is_none_or(is_in_instance);
+        if are_all_in_instance && (!continues || self.not_current == 0) {
             return continues;
         }
         if continues {
-            self.members.iter_mut().for_each(|(agent, member)| member.current = inside(agent));
+            self.members.iter_mut().for_each(|(agent, member)| member.current = is_in_instance(agent));
         } else {
-            self.members.retain(|agent, _| !inside(agent));
+            self.members.retain(|agent, _| !is_in_instance(agent));
             self.members.values_mut().for_each(|member| member.current = false);
-            self.all = std::array::from_fn(|_| zero.clone());
+            self.joined = std::array::from_fn(|_| zero.clone());
             for member in self.members.values() {
-                join(&mut self.all, self.classes, &member.message);
+                join(&mut self.joined, self.classes, &member.message);
             }
         }
-        self.aside = self.members.values().filter(|member| !member.current).count();
+        self.not_current = self.members.values().filter(|member| !member.current).count();
         !self.members.is_empty()
     }
 }

@@ -175,7 +175,7 @@ struct Atomicity {
 
 /// A site: one instruction with one kind of access.
 #[derive(Clone, Copy, Debug)]
-struct By<P> {
+struct StaticSite<P> {
     instruction: P,
     kind: Kind,
     atomic: Option<Atomicity>,
@@ -198,7 +198,7 @@ pub struct Detector<P = u32> {
     zero: Clock,
     /// By object, then by offset / 64: the granules of a page.
     pages: FxHashMap<u32, FxHashMap<u64, Box<[Granule]>>>,
-    sites: Vec<By<P>>,
+    sites: Vec<StaticSite<P>>,
     /// The index of each site, by instruction, kind, and size if atomic.
     numbers: FxHashMap<(P, Kind, u8), u32>,
 }
@@ -208,12 +208,12 @@ struct Probe<'c, P> {
     agent: u32,
     epoch: u32,
     site: u32,
-    by: By<P>,
+    static_site: StaticSite<P>,
     class: Class,
     clocks: &'c [Clock; 4],
     topology: Topology,
     rules: Rules,
-    sites: &'c [By<P>],
+    sites: &'c [StaticSite<P>],
 }
 
 impl Detector {
@@ -250,15 +250,15 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         first
     }
 
-    /// Records an access, and passes its races with earlier accesses to `found`.
-    pub fn races(&mut self, access: &Access<P>, mut found: impl FnMut(Race<P>)) {
+    /// Records an access, and passes its races with earlier accesses to `report`.
+    pub fn races(&mut self, access: &Access<P>, mut report: impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, kind, .. } = *access;
         if bytes == 0 {
             return;
         }
         let agent = self.order.topology().number(access.agent);
-        let by = self.by(access);
-        let place = match by.atomic {
+        let static_site = self.static_site(access);
+        let place = match static_site.atomic {
             Some(Atomicity { size, .. }) if size != 0 => Some(Place { object, offset, size, class }),
             _ => None,
         };
@@ -269,12 +269,12 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         {
             self.order.atomic_read(agent, place, *scope, semantics);
         }
-        self.check(agent, access, by, &mut found);
+        self.check(agent, access, static_site, &mut report);
         match (place, kind) {
             (Some(place), Kind::Atomic { op, scope, semantics }) if op.writes() => {
                 self.order.atomic_write(agent, place, op, scope, &semantics);
             }
-            (None, _) if kind.writes() => self.order.written(object, offset, bytes),
+            (None, _) if kind.writes() => self.order.record_plain_write(object, offset, bytes),
             _ => {}
         }
     }
@@ -284,8 +284,8 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         let Access { object, offset, bytes, class, .. } = *access;
         let agent = self.order.topology().number(access.agent);
         let (epoch, clocks) = self.order.state(agent);
-        let (topology, rules, by) = (*self.order.topology(), self.rules, self.by(access));
-        let probe = Probe { agent, epoch, site: 0, by, class, clocks, topology, rules, sites: &self.sites };
+        let (topology, rules, static_site) = (*self.order.topology(), self.rules, self.static_site(access));
+        let probe = Probe { agent, epoch, site: 0, static_site, class, clocks, topology, rules, sites: &self.sites };
         let Some(pages) = self.pages.get(&object) else { return false };
         let races =
             |cell: &Cell| cell.iter().any(|(site, agents)| self.sites[*site as usize].kind.writes() && probe.race(*site, agents).is_some());
@@ -335,7 +335,7 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         self.order.forget(object);
     }
 
-    fn by(&self, access: &Access<P>) -> By<P> {
+    fn static_site(&self, access: &Access<P>) -> StaticSite<P> {
         let Access { offset, bytes, kind, instruction, .. } = *access;
         let atomic = match kind {
             Kind::Atomic { scope, semantics, .. } => {
@@ -344,33 +344,36 @@ impl<P: Copy + Eq + Hash> Detector<P> {
             }
             Kind::Load | Kind::Store => None,
         };
-        By { instruction, kind, atomic }
+        StaticSite { instruction, kind, atomic }
     }
 
     /// Checks an access against the earlier accesses, and records it.
-    fn check(&mut self, agent: u32, access: &Access<P>, by: By<P>, found: &mut impl FnMut(Race<P>)) {
+    fn check(&mut self, agent: u32, access: &Access<P>, static_site: StaticSite<P>, report: &mut impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, .. } = *access;
         let end = offset.saturating_add(bytes);
-        let site = *self.numbers.entry((by.instruction, by.kind, by.atomic.map_or(0, |a| a.size))).or_insert_with(|| {
-            self.sites.push(by);
-            self.sites.len() as u32 - 1
-        });
+        let site = *self
+            .numbers
+            .entry((static_site.instruction, static_site.kind, static_site.atomic.map_or(0, |a| a.size)))
+            .or_insert_with(|| {
+                self.sites.push(static_site);
+                self.sites.len() as u32 - 1
+            });
         let (epoch, clocks) = self.order.state(agent);
         let topology = *self.order.topology();
-        let probe = Probe { agent, epoch, site, by, class, clocks, topology, rules: self.rules, sites: &self.sites };
-        let second = Site { agent: access.agent, instruction: by.instruction, kind: by.kind };
+        let probe = Probe { agent, epoch, site, static_site, class, clocks, topology, rules: self.rules, sites: &self.sites };
+        let second = Site { agent: access.agent, instruction: static_site.instruction, kind: static_site.kind };
         let mut visit = |cell: &mut Cell, offset: u64| {
             for (site, agents) in cell.iter() {
                 if let Some(first) = probe.race(*site, agents) {
-                    let By { instruction, kind, .. } = probe.sites[*site as usize];
+                    let StaticSite { instruction, kind, .. } = probe.sites[*site as usize];
                     let first = Site { agent: topology.agent(first), instruction, kind };
-                    found(Race { first, second, object, offset });
+                    report(Race { first, second, object, offset });
                     if probe.rules.settles {
                         break;
                     }
                 }
             }
-            probe.keep(cell, &self.zero);
+            probe.record(cell, &self.zero);
         };
         let pages = self.pages.entry(object).or_default();
         for page in offset / PAGE..=(end - 1) / PAGE {
@@ -423,10 +426,12 @@ impl Agents {
     /// Adds an access, and removes the accesses that it stands for.
     fn add(&mut self, agent: u32, epoch: u32, stands_for: impl Fn(u32, u32) -> bool, zero: &Clock) {
         match self {
-            Agents::One(other, at) if *other == agent || stands_for(*other, *at) => *self = Agents::One(agent, epoch),
-            Agents::One(other, at) => *self = Agents::Few(Box::new(SmallVec::from_slice(&[(*other, *at), (agent, epoch)]))),
+            Agents::One(other, other_epoch) if *other == agent || stands_for(*other, *other_epoch) => *self = Agents::One(agent, epoch),
+            Agents::One(other, other_epoch) => {
+                *self = Agents::Few(Box::new(SmallVec::from_slice(&[(*other, *other_epoch), (agent, epoch)])))
+            }
             Agents::Few(few) => {
-                few.retain(|(other, at)| *other != agent && !stands_for(*other, *at));
+                few.retain(|(other, other_epoch)| *other != agent && !stands_for(*other, *other_epoch));
                 few.push((agent, epoch));
                 if few.len() > FEW {
                     let mut many = zero.clone();
@@ -441,26 +446,26 @@ impl Agents {
 
 impl<P> Probe<'_, P> {
     /// Whether an earlier access by another agent happens before this one: in the location's class,
-    /// or in one of the classes `also`.
-    fn after(&self, agent: u32, epoch: u32, also: Classes) -> bool {
-        let seen = |class: Class| self.clocks[class as usize].get(agent) >= u64::from(epoch);
-        seen(self.class) || also.iter().any(seen)
+    /// or in one of `other_classes`.
+    fn is_ordered_after(&self, agent: u32, epoch: u32, other_classes: Classes) -> bool {
+        let is_before = |class: Class| self.clocks[class as usize].get(agent) >= u64::from(epoch);
+        is_before(self.class) || other_classes.iter().any(is_before)
     }
 
     /// An agent whose access by that site races with this one, if there is one.
     fn race(&self, site: u32, agents: &Agents) -> Option<u32> {
         let other = &self.sites[site as usize];
-        if !(self.rules.conflict)(other.kind.writes(), self.by.kind.writes()) {
+        if !(self.rules.conflict)(other.kind.writes(), self.static_site.kind.writes()) {
             return None;
         }
-        let (mut except, mut also) = (self.agent..self.agent + 1, Classes::NONE);
-        if let (Some(a), Some(b)) = (self.by.atomic, other.atomic) {
+        let (mut excluded, mut other_classes) = (self.agent..self.agent + 1, Classes::NONE);
+        if let (Some(a), Some(b)) = (self.static_site.atomic, other.atomic) {
             if a.size != 0 && b.size != 0 && (self.rules.same_locations)(a.size, b.size) {
-                except = self.topology.instance(self.agent, (self.rules.common)(a.scope, b.scope));
+                excluded = self.topology.instance(self.agent, (self.rules.common)(a.scope, b.scope));
             }
-            also = (self.rules.between_atomics)(a.classes, b.classes);
+            other_classes = (self.rules.between_atomics)(a.classes, b.classes);
         }
-        let races = |agent: u32, epoch: u32| !except.contains(&agent) && !self.after(agent, epoch, also);
+        let races = |agent: u32, epoch: u32| !excluded.contains(&agent) && !self.is_ordered_after(agent, epoch, other_classes);
         match agents {
             Agents::One(agent, epoch) => races(*agent, *epoch).then_some(*agent),
             Agents::Few(few) => few.iter().find(|(agent, epoch)| races(*agent, *epoch)).map(|(agent, _)| *agent),
@@ -468,25 +473,28 @@ impl<P> Probe<'_, P> {
             // that both atomics order are checked agent by agent.
             Agents::Many(many) => {
                 let clock = &self.clocks[self.class as usize];
-                let (first, epoch) = many.search(clock, &except, |access, seen| access > seen)?;
-                let rest =
+                let (first, epoch) = many.search(clock, &excluded, |access, seen| access > seen)?;
+                let search_rest =
                     || (first..self.topology.invocations()).find(|agent| many.get(*agent) != 0 && races(*agent, many.get(*agent) as u32));
-                if races(first, epoch as u32) { Some(first) } else { rest() }
+                if races(first, epoch as u32) { Some(first) } else { search_rest() }
             }
         }
     }
 
     /// Records this access, and removes the accesses that it stands for.
-    fn keep(&self, cell: &mut Cell, zero: &Clock) {
-        let (agent, epoch, kind) = (self.agent, self.epoch, self.by.kind);
+    fn record(&self, cell: &mut Cell, zero: &Clock) {
+        let (agent, epoch, kind) = (self.agent, self.epoch, self.static_site.kind);
         // A plain access stands for the accesses ordered before it. An atomic one does not: it is
         // mutually ordered with other atomics than they are.
-        let stands_for = |other: u32, at: u32| self.by.atomic.is_none() && self.after(other, at, Classes::NONE);
+        let stands_for =
+            |other: u32, other_epoch: u32| self.static_site.atomic.is_none() && self.is_ordered_after(other, other_epoch, Classes::NONE);
         match kind {
             Kind::Store if self.rules.settles => cell.clear(),
             Kind::Load if self.rules.settles => cell.retain(|(site, agents)| match agents {
-                Agents::One(other, at) => {
-                    *site == self.site || self.sites[*site as usize].kind != Kind::Load || !(*other == agent || stands_for(*other, *at))
+                Agents::One(other, other_epoch) => {
+                    *site == self.site
+                        || self.sites[*site as usize].kind != Kind::Load
+                        || !(*other == agent || stands_for(*other, *other_epoch))
                 }
                 Agents::Few(_) | Agents::Many(_) => true,
             }),
@@ -500,10 +508,10 @@ impl<P> Probe<'_, P> {
                     Kind::Load => 1,
                     Kind::Atomic { .. } => 2,
                 };
-                let here = (self.site, Agents::One(agent, epoch));
+                let entry = (self.site, Agents::One(agent, epoch));
                 match cell.iter().position(|(site, _)| rank(self.sites[*site as usize].kind) > rank(kind)) {
-                    Some(after) => cell.insert(after, here),
-                    None => cell.push(here),
+                    Some(after) => cell.insert(after, entry),
+                    None => cell.push(entry),
                 }
             }
         }

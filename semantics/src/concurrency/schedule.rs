@@ -166,15 +166,15 @@ impl Ready {
     /// The invocation with that many others before it in the set.
     pub fn nth(&self, mut before: u32) -> Option<u32> {
         for (index, word) in self.words.iter().enumerate().skip(self.first) {
-            let here = word.count_ones();
-            if before < here {
+            let ones = word.count_ones();
+            if before < ones {
                 let mut rest = *word;
                 for _ in 0..before {
                     rest &= rest - 1;
                 }
                 return Some(index as u32 * 64 + rest.trailing_zeros());
             }
-            before -= here;
+            before -= ones;
         }
         None
     }
@@ -188,7 +188,7 @@ pub struct Picker {
     last: Option<u32>,
     /// Round-robin: the number of steps that `last` has left. Replay: the number of steps taken of
     /// the current entry.
-    left: u64,
+    counter: u64,
     /// Replay: the index of the current entry.
     entry: usize,
     /// Random: the generator.
@@ -201,7 +201,7 @@ impl Picker {
     /// The state at the start of a schedule.
     pub fn new(schedule: Schedule) -> Picker {
         let seed = if let Schedule::Random { seed } = schedule { seed } else { 0 };
-        Picker { schedule, last: None, left: 0, entry: 0, random: Random::new(seed), steps: 0 }
+        Picker { schedule, last: None, counter: 0, entry: 0, random: Random::new(seed), steps: 0 }
     }
 
     /// Picks the next of the ready invocations.
@@ -214,12 +214,12 @@ impl Picker {
         let next = match &self.schedule {
             Schedule::InOrder => ready.first(),
             Schedule::RoundRobin { quantum } => match self.last {
-                Some(last) if self.left > 0 && ready.contains(last) => {
-                    self.left -= 1;
+                Some(last) if self.counter > 0 && ready.contains(last) => {
+                    self.counter -= 1;
                     Some(last)
                 }
                 last => {
-                    self.left = quantum.saturating_sub(1);
+                    self.counter = quantum.saturating_sub(1);
                     last.and_then(|last| ready.from(last.saturating_add(1))).or_else(|| ready.from(0))
                 }
             },
@@ -228,9 +228,9 @@ impl Picker {
                 ready.nth(((u128::from(number) * u128::from(ready.len())) >> 64) as u32)
             }
             Schedule::Replay(steps) => {
-                while steps.get(self.entry).is_some_and(|(_, times)| self.left >= *times) {
+                while steps.get(self.entry).is_some_and(|(_, times)| self.counter >= *times) {
                     self.entry += 1;
-                    self.left = 0;
+                    self.counter = 0;
                 }
                 let Some((invocation, _)) = steps.get(self.entry) else {
                     return Err(InvalidInput::new(
@@ -244,7 +244,7 @@ impl Picker {
                         format!("the schedule names invocation {invocation} at step {step}, which cannot step there"),
                     ));
                 }
-                self.left += 1;
+                self.counter += 1;
                 Some(*invocation)
             }
         };

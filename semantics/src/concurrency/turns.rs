@@ -112,7 +112,7 @@ fn count<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32) -> Vec<
 }
 
 /// Records the state of a thread that could step. Returns its group if it no longer can.
-fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn) -> Option<u32> {
+fn record_state<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn) -> Option<u32> {
     if let Turn::Ready(_) = state {
         return None;
     }
@@ -138,11 +138,11 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
             }
             Some(&(0, waiting)) => {
                 threads.meet(group, watch);
-                let on = count(threads, group);
-                if on.is_empty() && threads.turns().groups.get(&group) == Some(&(0, waiting)) {
+                let ready = count(threads, group);
+                if ready.is_empty() && threads.turns().groups.get(&group) == Some(&(0, waiting)) {
                     break;
                 }
-                let halted = settle(threads, &on, watch);
+                let halted = settle(threads, &ready, watch);
                 released.extend(members(threads.topology(), group));
                 released.extend(parts(threads, halted, watch));
             }
@@ -153,12 +153,12 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
 }
 
 /// Lets threads do what they do outside of their turns. Returns those that cannot step afterwards.
-fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) -> Vec<u32> {
+fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, ready: &[u32], watch: &mut W) -> Vec<u32> {
     let mut halted = Vec::new();
-    for &thread in on {
+    for &thread in ready {
         if !threads.is_over() {
             let state = threads.settle(thread, watch);
-            halted.extend(note(threads, thread, state).map(|_| thread));
+            halted.extend(record_state(threads, thread, state).map(|_| thread));
         }
     }
     halted
@@ -171,9 +171,9 @@ fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32
     while let Some(thread) = halted.pop()
         && !threads.is_over()
     {
-        let on = threads.meet_in_part(thread, watch);
-        let mut able = Vec::new();
-        for &thread in &on {
+        let met = threads.meet_in_part(thread, watch);
+        let mut can_step = Vec::new();
+        for &thread in &met {
             let (state, group) = (threads.state(thread), threads.topology().agent(thread).workgroup);
             let turns = threads.turns();
             if let Some((ready, live)) = turns.groups.get_mut(&group) {
@@ -182,13 +182,13 @@ fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32
             }
             if matches!(state, Turn::Ready(_)) {
                 turns.ready.insert(thread);
-                able.push(thread);
+                can_step.push(thread);
             }
         }
         // Others of the part may have waited for those that have ended now.
-        halted.extend(on.iter().find(|thread| !able.contains(thread)));
-        halted.extend(settle(threads, &able, watch));
-        if !on.is_empty() {
+        halted.extend(met.iter().find(|thread| !can_step.contains(thread)));
+        halted.extend(settle(threads, &can_step, watch));
+        if !met.is_empty() {
             released.extend(threads.part(thread));
         }
     }
@@ -208,8 +208,8 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
                 return;
             }
         }
-        let on = count(threads, group);
-        settle(threads, &on, watch);
+        let ready = count(threads, group);
+        settle(threads, &ready, watch);
         // Some threads may wait from the start.
         let waits = |thread: &u32| threads.state(*thread) == Turn::Waiting;
         let halted = members(threads.topology(), group).filter(waits).collect();
@@ -223,12 +223,12 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
 /// the others has done.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
-    taken(threads, thread, state, watch)
+    finish_turn(threads, thread, state, watch)
 }
 
 /// Does what follows from a turn of a thread, which now has that state.
-fn taken<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn, watch: &mut W) -> Vec<u32> {
-    let Some(group) = note(threads, thread, state) else { return Vec::new() };
+fn finish_turn<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn, watch: &mut W) -> Vec<u32> {
+    let Some(group) = record_state(threads, thread, state) else { return Vec::new() };
     let mut released = parts(threads, vec![thread], watch);
     released.extend(meetings(threads, group, watch));
     released
@@ -249,7 +249,7 @@ pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedu
         while let (Schedule::InOrder, Turn::Ready(_), false) = (schedule, state, threads.is_over()) {
             state = threads.act(thread, watch);
         }
-        taken(threads, thread, state, watch);
+        finish_turn(threads, thread, state, watch);
         if threads.turns().groups.len() < running {
             admit(threads, watch);
         }

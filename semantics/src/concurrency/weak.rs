@@ -97,7 +97,7 @@ struct Known<V> {
 /// The agents that have accessed a location, and whether one of them has written.
 #[derive(Clone, Default)]
 struct Touched {
-    by: BTreeSet<u32>,
+    agents: BTreeSet<u32>,
     written: bool,
 }
 
@@ -121,7 +121,7 @@ struct Search<'v, A: Agents, T> {
     done: Exploration,
     rules: Rules,
     /// Whether an execution was left out.
-    cut: bool,
+    is_incomplete: bool,
     found: Vec<T>,
     visit: Visit<'v, A, T>,
 }
@@ -146,32 +146,32 @@ pub fn enumerate<A: Agents, T>(
             seen: FxHashSet::default(),
             done: Exploration::default(),
             rules,
-            cut: false,
+            is_incomplete: false,
             found,
             visit: &mut *visit,
         };
         let mut stack = vec![Node { agents: start.clone(), execution: Execution::new(topology, rules) }];
-        let mut within = true;
-        while let (true, Some(node)) = (within, stack.pop()) {
-            within = search.branch(node, &mut stack);
-            within &= search.done.steps < budget.steps && search.done.executions < budget.executions;
+        let mut is_within_budget = true;
+        while let (true, Some(node)) = (is_within_budget, stack.pop()) {
+            is_within_budget = search.branch(node, &mut stack);
+            is_within_budget &= search.done.steps < budget.steps && search.done.executions < budget.executions;
         }
-        let Search { known: before, values, last, touched, mut done, cut, found: shown, .. } = search;
+        let Search { known: before, values, last, touched, mut done, is_incomplete, found: shown, .. } = search;
         found = shown;
-        let shared = |(_, t): &(&Location, &Touched)| t.by.len() > 1 && t.written;
+        let shared = |(_, t): &(&Location, &Touched)| t.agents.len() > 1 && t.written;
         let mut next = Known { values, last, ..before.clone() };
         for (at, touched) in touched.iter().filter(shared) {
             next.contended.insert(*at);
-            next.agents.extend(&touched.by);
+            next.agents.extend(&touched.agents);
         }
         if (&next.contended, &next.agents) != (&before.contended, &before.agents) {
             // Executions that were found without this knowledge may not be allowed at all.
             (found, next.values, next.last) = (Vec::new(), before.values, before.last);
-        } else if next == before || !within {
-            done.complete = within && !cut;
+        } else if next == before || !is_within_budget {
+            done.complete = is_within_budget && !is_incomplete;
             return (found, done);
         }
-        if !within || overlapping(&next.contended, &touched) {
+        if !is_within_budget || overlapping(&next.contended, &touched) {
             return (found, done);
         }
         known = next;
@@ -181,14 +181,15 @@ pub fn enumerate<A: Agents, T>(
 
 /// Whether accesses of different sizes overlap at a contended location.
 fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touched>) -> bool {
-    let meet = |a: &Location, b: &Location| a.0 == b.0 && a.1 < b.1 + b.2 && b.1 < a.1 + a.2;
+    let overlap = |a: &Location, b: &Location| a.0 == b.0 && a.1 < b.1 + b.2 && b.1 < a.1 + a.2;
     let of_several = |a: (&Location, &Touched), b: (&Location, &Touched)| {
-        let apart = a.1.by != b.1.by || a.1.by.len() > 1;
-        a.0 != b.0 && meet(a.0, b.0) && apart && (a.1.written || b.1.written)
+        let by_several = a.1.agents != b.1.agents || a.1.agents.len() > 1;
+        a.0 != b.0 && overlap(a.0, b.0) && by_several && (a.1.written || b.1.written)
     };
-    let near =
+    let overlaps_earlier =
         |at: &(&Location, &Touched)| touched.range(..=(at.0.0, at.0.1 + at.0.2, 0)).rev().take(16).any(|other| of_several(*at, other));
-    touched.iter().any(|at| near(&at)) || contended.iter().any(|at| touched.keys().any(|other| at != other && meet(at, other)))
+    touched.iter().any(|at| overlaps_earlier(&at))
+        || contended.iter().any(|at| touched.keys().any(|other| at != other && overlap(at, other)))
 }
 
 impl<A: Agents, T> Search<'_, A, T> {
@@ -235,7 +236,7 @@ impl<A: Agents, T> Search<'_, A, T> {
             };
             let Some(agent) = node.agents.ready().into_iter().find(free) else { return true };
             for next in node.agents.upcoming(agent) {
-                self.touch(&mut node.execution, &next);
+                self.hold_initial(&mut node.execution, &next);
             }
             let done = node.agents.step(agent);
             if !self.record(&mut node.execution, done, None, None) {
@@ -244,7 +245,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    fn touch(&self, execution: &mut Execution<A::Value>, next: &Upcoming<A::Value>) {
+    fn hold_initial(&self, execution: &mut Execution<A::Value>, next: &Upcoming<A::Value>) {
         if self.known.contended.contains(&next.at) {
             execution.hold(next.at, next.held.clone());
         }
@@ -254,7 +255,7 @@ impl<A: Agents, T> Search<'_, A, T> {
     fn choices(&mut self, node: &Node<A>, agent: u32, stack: &mut Vec<Node<A>>) {
         let Some(next) = node.agents.upcoming(agent).into_iter().next() else { return };
         let mut node = node.clone();
-        self.touch(&mut node.execution, &next);
+        self.hold_initial(&mut node.execution, &next);
         let at = next.at;
         let length = node.execution.length(at);
         if next.atomic == Some(false) {
@@ -266,7 +267,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         for read in 0..=length {
             self.read(&node, agent, at, read, stack);
         }
-        for value in self.promised(&node, agent, at) {
+        for value in self.promised_values(&node, agent, at) {
             for place in 1..=length + 1 {
                 let mut node = node.clone();
                 if node.execution.promise(at, place, value.clone()) {
@@ -277,15 +278,15 @@ impl<A: Agents, T> Search<'_, A, T> {
     }
 
     /// The values that another agent may still write to the location.
-    fn promised(&self, node: &Node<A>, agent: u32, at: Location) -> Vec<A::Value> {
+    fn promised_values(&self, node: &Node<A>, agent: u32, at: Location) -> Vec<A::Value> {
         let mut found: Vec<A::Value> = Vec::new();
         // An agent that writes nothing after the read is in no cycle through it. In another order
         // of events, the write comes first.
         if self.known.last.get(&agent).is_none_or(|last| *last <= node.execution.count(agent)) {
             return found;
         }
-        for (of, by, value) in &self.known.values {
-            if *of == at && *by != agent && !found.contains(value) {
+        for (place, writer, value) in &self.known.values {
+            if *place == at && *writer != agent && !found.contains(value) {
                 found.push(value.clone());
             }
         }
@@ -320,9 +321,9 @@ impl<A: Agents, T> Search<'_, A, T> {
         let mut agents = node.agents.clone();
         let done = agents.step(agent);
         let wrote = done.first().and_then(|done| done.wrote.clone());
-        let keeps = node.execution.is_promised(at, place) && node.execution.value(at, place) == wrote.as_ref();
+        let fulfils = node.execution.is_promised(at, place) && node.execution.value(at, place) == wrote.as_ref();
         let mut execution = node.execution.clone();
-        if keeps && self.record(&mut execution, done.clone(), read, Some((place, true))) {
+        if fulfils && self.record(&mut execution, done.clone(), read, Some((place, true))) {
             self.push(Node { agents: agents.clone(), execution }, at, stack);
         }
         let mut execution = node.execution.clone();
@@ -352,7 +353,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         let number = |event: &Event| if let EventKind::Barrier(number, ..) = event.kind { Some(number) } else { None };
         for (index, Done { event, wrote }) in done.into_iter().enumerate() {
             if execution.events().len() + parts.len() >= EVENTS {
-                self.cut = true;
+                self.is_incomplete = true;
                 return false;
             }
             if parts.first().is_some_and(|part| number(part) != number(&event)) {
@@ -361,7 +362,7 @@ impl<A: Agents, T> Search<'_, A, T> {
             }
             match event.kind {
                 EventKind::Access(access) => {
-                    self.touched(&access, event.agent);
+                    self.record_access(&access, event.agent);
                     let at = location(&access);
                     if !self.known.contended.contains(&at) {
                         continue;
@@ -370,8 +371,8 @@ impl<A: Agents, T> Search<'_, A, T> {
                     let (read, write) = if index == 0 && !is_plain { (read, write) } else { (None, None) };
                     let place = write.map_or((execution.length(at) + 1, false), |write| write);
                     let wrote = wrote.map(|value| (place, value));
-                    if !execution.add(event, read, wrote.map(|((place, keeps), value)| (place, keeps, value))) {
-                        self.cut |= !execution.is_uniform();
+                    if !execution.add(event, read, wrote.map(|((place, fulfils), value)| (place, fulfils, value))) {
+                        self.is_incomplete |= !execution.is_uniform();
                         return false;
                     }
                 }
@@ -386,9 +387,9 @@ impl<A: Agents, T> Search<'_, A, T> {
         true
     }
 
-    fn touched(&mut self, access: &Access, agent: u32) {
+    fn record_access(&mut self, access: &Access, agent: u32) {
         let touched = self.touched.entry(location(access)).or_default();
-        touched.by.insert(agent);
+        touched.agents.insert(agent);
         touched.written |= access.kind.writes();
     }
 
@@ -397,7 +398,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         if node.execution.promised() > 0 {
             // If a read of a later write leads to undefined behaviour, so does an execution in
             // which that write came first.
-            self.cut |= node.agents.stopped() == Some(false);
+            self.is_incomplete |= node.agents.stopped() == Some(false);
             return;
         }
         self.done.executions += 1;

@@ -50,13 +50,13 @@ pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
     let centre = |at: i64| (2 * at + 1 - size) as f64;
     place[r.0] = r.1 * (n - 1.0);
     for (axis, at) in [(s, i), (t, j)] {
-        let out = at < 0 || at >= size;
-        place[axis.0] = axis.1 * if out { n.copysign(centre(at)) } else { centre(at) };
+        let is_outside = at < 0 || at >= size;
+        place[axis.0] = axis.1 * if is_outside { n.copysign(centre(at)) } else { centre(at) };
     }
     // The component of magnitude n is the greatest, by one.
-    let to = self::face(place);
-    let [s, t, _] = on_face(to, place);
-    (to, [s, t].map(|c| (c as i64 + size - 1) / 2))
+    let target_face = self::face(place);
+    let [s, t, _] = on_face(target_face, place);
+    (target_face, [s, t].map(|c| (c as i64 + size - 1) / 2))
 }
 
 /// A face that a device may choose, with s and t on it.
@@ -66,8 +66,8 @@ pub(super) struct OnFace {
 }
 
 /// s or t, from sc or tc and |rc|.
-fn coordinate(of: f64, major: f64) -> f64 {
-    0.5 * of / major + 0.5
+fn coordinate(component: f64, major: f64) -> f64 {
+    0.5 * component / major + 0.5
 }
 
 /// The face of a direction by these rules, and all faces that a device may choose. `None` if it may
@@ -87,18 +87,18 @@ pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<S
     }
     let mut all = SmallVec::new();
     for (face, [s, t, major]) in FACES.into_iter().enumerate() {
-        let turned = |(axis, sign): Axis| {
+        let oriented = |(axis, sign): Axis| {
             let x = direction[axis].allowed;
             if sign < 0.0 { Interval::between(-x.high, -x.low) } else { x }
         };
         // This face is possible if its component may have this sign and the greatest magnitude.
-        let r = turned(major);
+        let r = oriented(major);
         if r.high < least_major {
             continue;
         }
         let (low, high) = (r.low.max(least_major), r.high);
         let on = |axis: Axis| {
-            let c = turned(axis);
+            let c = oriented(axis);
             let ratios = [c.low / low, c.low / high, c.high / low, c.high / high];
             let ratio = ratios.into_iter().map(Interval::point).reduce(Interval::hull).unwrap_or(Interval::ANY);
             let at = ratio.clamped(-1.0, 1.0);
@@ -114,10 +114,10 @@ pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<S
 }
 
 /// ∂s and ∂t on the face, from the derivatives of the direction.
-pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], of: [Inexact; 3]) -> [Inexact; 2] {
+pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], direction_change: [Inexact; 3]) -> [Inexact; 2] {
     let (definite, all) = faces(rules, direction);
-    let (value, change) = (direction.map(|x| x.value), of.map(|x| x.value));
-    let on = |face: usize| {
+    let (value, change) = (direction.map(|x| x.value), direction_change.map(|x| x.value));
+    let on_face_with_error = |face: usize| {
         let ([s, t, r], [ds, dt, dr]) = ((rules.on_face)(face, value), (rules.on_face)(face, change));
         // ½·(|rc|·∂sc - sc·∂|rc|)/rc². Its error is that of the products, which
         // cancellation keeps.
@@ -126,17 +126,17 @@ pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], of: [Inexact; 
             (0.5 * (r * dc - c * dr) / (r * r), error)
         })
     };
-    let points = direction.iter().chain(&of).all(|x| x.allowed.low == x.allowed.high);
-    let values = on(definite.face);
+    let are_points = direction.iter().chain(&direction_change).all(|x| x.allowed.low == x.allowed.high);
+    let values = on_face_with_error(definite.face);
     [0, 1].map(|axis| {
         let (value, _) = values[axis];
         let allowed = match &all {
-            Some(all) if points => {
-                let one = |face: &OnFace| {
-                    let (value, error) = on(face.face)[axis];
+            Some(all) if are_points => {
+                let allowed_on_face = |face: &OnFace| {
+                    let (value, error) = on_face_with_error(face.face)[axis];
                     Interval::point(value).widened(error)
                 };
-                all.iter().map(one).reduce(Interval::hull).unwrap_or(Interval::ANY)
+                all.iter().map(allowed_on_face).reduce(Interval::hull).unwrap_or(Interval::ANY)
             }
             _ => Interval::ANY,
         };

@@ -35,7 +35,7 @@ impl Allowed {
 
     /// The least interval of a component over all alternatives.
     pub fn hull(&self, component: usize) -> Interval {
-        self.0.iter().map(|one| one[component]).reduce(Interval::hull).unwrap_or(Interval::ANY)
+        self.0.iter().map(|alternative| alternative[component]).reduce(Interval::hull).unwrap_or(Interval::ANY)
     }
 
     /// Whether every device shows the same values.
@@ -172,7 +172,7 @@ impl Sampling<'_> {
                 let second = if weight[1] > 0.0 { self.allowed(self.next(level), filter, &spots, reference) } else { first.clone() };
                 for a in &first.0 {
                     for b in &second.0 {
-                        allowed.push([0, 1, 2, 3].map(|c| self.sum(mixed(a[c], b[c], weight), [a[c], b[c]], weight)));
+                        allowed.push([0, 1, 2, 3].map(|c| self.sum(interpolated(a[c], b[c], weight), [a[c], b[c]], weight)));
                     }
                     if weight[1] == 0.0 {
                         allowed.push(*a);
@@ -181,11 +181,11 @@ impl Sampling<'_> {
             }
         }
         // A nearest texel is only converted.
-        let sums = levels.filters.contains(&Some(Filter::Linear)) || levels.allowed.iter().any(|(_, weight)| weight[1] > 0.0);
-        if sums {
+        let has_sums = levels.filters.contains(&Some(Filter::Linear)) || levels.allowed.iter().any(|(_, weight)| weight[1] > 0.0);
+        if has_sums {
             self.widen_normalized(&mut allowed, reference.is_some());
         }
-        Ok(self.finished(definite, allowed))
+        Ok(self.sampled(definite, allowed))
     }
 
     /// [`Sampling::sample`] without the values that a device may show instead. Definite values
@@ -205,7 +205,7 @@ impl Sampling<'_> {
     fn levels(&self, at: Location, lod: Lod, reference: Option<Inexact>) -> Result<Option<Levels>, SamplerError> {
         self.sampler.check(self.image.format(), reference.is_some())?;
         let base = self.image.sides(0).unwrap_or([1; 3]);
-        let lambda = level::lambda(self.rules, self.sampler, base, self.measured(at, lod), self.precision)?;
+        let lambda = level::lambda(self.rules, self.sampler, base, self.filter_derivatives(at, lod), self.precision)?;
         Ok((!lambda.undefined).then(|| Levels::at(self.rules, self.sampler, lambda.lambda, self.image.levels())))
     }
 
@@ -221,15 +221,16 @@ impl Sampling<'_> {
 
     /// The derivatives that determine the level of detail: those of the filtered coordinates, and
     /// for a cube those on the face.
-    fn measured(&self, at: Location, lod: Lod) -> Lod {
+    fn filter_derivatives(&self, at: Location, lod: Lod) -> Lod {
         let shape = self.image.shape();
         let Lod::Derivatives { dx, dy, bias } = lod else { return lod };
         if shape.is_cube() {
-            let [dx, dy] = [dx, dy].map(|of| cube::derivatives(self.rules, at.at, of));
+            let [dx, dy] = [dx, dy].map(|derivatives| cube::derivatives(self.rules, at.at, derivatives));
             return Lod::flat(dx, dy, bias);
         }
-        let used = |of: [Inexact; 3]| [0, 1, 2].map(|axis| if axis < shape.axes() { of[axis] } else { Inexact::exact(0.0) });
-        Lod::Derivatives { dx: used(dx), dy: used(dy), bias }
+        let filtered_axes =
+            |derivatives: [Inexact; 3]| [0, 1, 2].map(|axis| if axis < shape.axes() { derivatives[axis] } else { Inexact::exact(0.0) });
+        Lod::Derivatives { dx: filtered_axes(dx), dy: filtered_axes(dy), bias }
     }
 
     /// The spots of a location: the layer or face, and the coordinates there.
@@ -249,21 +250,21 @@ impl Sampling<'_> {
     fn in_layers(&self, spots: Spots, layer: Inexact) -> Spots {
         let faces = i64::from(self.image.shape().faces());
         let last = self.image.sides(0).map_or(0, |sides| i64::from(sides[2]) / faces - 1);
-        let within = |layer: f64| integer(layer).clamp(0, last);
-        let moved = |rules: &Rules, spot: Spot, layer: i64| {
+        let layer_index = |layer: f64| integer(layer).clamp(0, last);
+        let in_layer = |rules: &Rules, spot: Spot, layer: i64| {
             let slice = if faces == 1 { layer } else { (rules.slice)(layer, spot.slice) };
             Spot { slice, ..spot }
         };
-        let definite = moved(self.rules, spots.definite, within((self.rules.layer)(layer.value)));
+        let definite = in_layer(self.rules, spots.definite, layer_index((self.rules.layer)(layer.value)));
         let Interval { low, high, .. } = layer.allowed;
         // Rounding to the nearest, ties to even, is preferred. ⌊a + ½⌋ is permitted too.
         let (first, end) =
-            (within(low.round_ties_even().min((low + 0.5).floor())), within(high.round_ties_even().max((high + 0.5).floor())));
-        let few = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
+            (layer_index(low.round_ties_even().min((low + 0.5).floor())), layer_index(high.round_ties_even().max((high + 0.5).floor())));
+        let has_few_layers = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
         let rules = Rules::default();
-        let in_each = |&spot: &Spot| (first..=end).map(|layer| moved(&rules, spot, layer)).collect::<SmallVec<[Spot; 1]>>();
-        let all = |spots: SmallVec<[Spot; 1]>| spots.iter().flat_map(in_each).collect();
-        Spots { definite, allowed: spots.allowed.filter(|_| few).map(all) }
+        let in_all_layers = |&spot: &Spot| (first..=end).map(|layer| in_layer(&rules, spot, layer)).collect::<SmallVec<[Spot; 1]>>();
+        let all = |spots: SmallVec<[Spot; 1]>| spots.iter().flat_map(in_all_layers).collect();
+        Spots { definite, allowed: spots.allowed.filter(|_| has_few_layers).map(all) }
     }
 
     /// Widens the components that the format has by the error of sums. Sums have it even if only
@@ -296,7 +297,7 @@ impl Sampling<'_> {
         let mut allowed = Allowed(SmallVec::new());
         for spot in spots.allowed.iter().flatten() {
             let [columns, rows, _] = self.axes(0, spot.at).map(|axis| axis.candidates(Filter::Linear));
-            let (Some(columns), Some(rows)) = (columns, rows) else { return Ok(self.finished(definite, Allowed::any())) };
+            let (Some(columns), Some(rows)) = (columns, rows) else { return Ok(self.sampled(definite, Allowed::any())) };
             for (j, _) in rows {
                 for &(i, _) in &columns {
                     let texels = self.footprint(0, spot.slice, [i, j, 0], 2, reference, false);
@@ -307,7 +308,7 @@ impl Sampling<'_> {
         if spots.allowed.is_none() {
             allowed = Allowed::any();
         }
-        Ok(self.finished(definite, allowed))
+        Ok(self.sampled(definite, allowed))
     }
 
     /// [`Sampling::gather`] without the values that a device may show instead.
@@ -338,7 +339,7 @@ impl Sampling<'_> {
         (level + 1).min(self.image.levels() - 1)
     }
 
-    fn finished(&self, definite: Definite, mut allowed: Allowed) -> Sampled {
+    fn sampled(&self, definite: Definite, mut allowed: Allowed) -> Sampled {
         let numeric = self.image.format().numeric();
         if !numeric.is_integer() {
             for one in &mut allowed.0 {
@@ -382,8 +383,8 @@ impl Sampling<'_> {
         let rules = if definite { self.rules } else { &default };
         let size = self.image.sides(level).unwrap_or([1; 3]).map(i64::from);
         let wrapped = |axis: usize| {
-            let moved = at[axis].saturating_add(self.offset[axis].into());
-            (rules.wrap)(self.sampler.address[axis], moved, size[axis])
+            let shifted = at[axis].saturating_add(self.offset[axis].into());
+            (rules.wrap)(self.sampler.address[axis], shifted, size[axis])
         };
         let place = match self.image.shape() {
             Shape::D1 | Shape::D1Array => [wrapped(0), 0, slice],
@@ -398,17 +399,19 @@ impl Sampling<'_> {
     /// corner of the face.
     fn on_cube(&self, rules: &Rules, level: u32, slice: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
         let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
-        let within = at.map(|x| x.clamp(0, size - 1));
+        let on_face = at.map(|x| x.clamp(0, size - 1));
         let [i, j] = at.map(|x| x.clamp(-1, size));
         let (face, first) = (slice % 6, slice - slice % 6);
-        let own = |[i, j]: [i64; 2], face: i64| self.stored(rules, level, [i, j, first + face], reference);
+        let texel_of_face = |[i, j]: [i64; 2], face: i64| self.stored(rules, level, [i, j, first + face], reference);
         let beyond = |at: [i64; 2]| {
             let (face, at) = (rules.beside)(face as usize, at, size);
-            own(at, face as i64)
+            texel_of_face(at, face as i64)
         };
-        match (i != within[0], j != within[1]) {
-            (false, false) => own([i, j], face),
-            (true, true) => self.corner(rules, [own(within, face), beyond([i, within[1]]), beyond([within[0], j])], reference.is_some()),
+        match (i != on_face[0], j != on_face[1]) {
+            (false, false) => texel_of_face([i, j], face),
+            (true, true) => {
+                self.corner(rules, [texel_of_face(on_face, face), beyond([i, on_face[1]]), beyond([on_face[0], j])], reference.is_some())
+            }
             _ => beyond([i, j]),
         }
     }
@@ -417,7 +420,7 @@ impl Sampling<'_> {
     /// that meet there. A device may have anything there, except if all three are equal.
     fn corner(&self, rules: &Rules, [a, b, c]: [Texel; 3], compared: bool) -> Texel {
         let numeric = if compared { Numeric::Float } else { self.image.format().numeric() };
-        let ends = match self.image.format().numeric() {
+        let range = match self.image.format().numeric() {
             _ if compared => Interval::between(0.0, 1.0),
             Numeric::Unorm => Interval::between(0.0, 1.0),
             Numeric::Snorm => Interval::between(-1.0, 1.0),
@@ -428,7 +431,8 @@ impl Sampling<'_> {
             texel.bits[n] = shader_bits(numeric, (rules.corner)([a, b, c].map(|texel| texel.number(numeric, n))));
             texel.undefined[n] = a.undefined[n].or(b.undefined[n]).or(c.undefined[n]);
             let same = a.allowed[n] == b.allowed[n] && b.allowed[n] == c.allowed[n] && a.allowed[n].low == a.allowed[n].high;
-            texel.allowed[n] = if same || texel.undefined[n].is_some() { a.allowed[n].hull(b.allowed[n]).hull(c.allowed[n]) } else { ends };
+            texel.allowed[n] =
+                if same || texel.undefined[n].is_some() { a.allowed[n].hull(b.allowed[n]).hull(c.allowed[n]) } else { range };
         }
         texel
     }
@@ -525,11 +529,13 @@ impl Sampling<'_> {
         let Some(spots) = &spots.allowed else { return Allowed::any() };
         let mut allowed = Allowed(SmallVec::new());
         let count = self.image.shape().axes();
-        let none: Candidates = smallvec![(0, [0.0; 2])];
+        let no_choice: Candidates = smallvec![(0, [0.0; 2])];
         for spot in spots {
             let axes = self.axes(level, spot.at);
-            let along = |n: usize| if n < count { axes[n].candidates(filter) } else { Some(none.clone()) };
-            let (Some(columns), Some(rows), Some(slices)) = (along(0), along(1), along(2)) else { return Allowed::any() };
+            let axis_candidates = |n: usize| if n < count { axes[n].candidates(filter) } else { Some(no_choice.clone()) };
+            let (Some(columns), Some(rows), Some(slices)) = (axis_candidates(0), axis_candidates(1), axis_candidates(2)) else {
+                return Allowed::any();
+            };
             for &(k, c) in &slices {
                 for &(j, b) in &rows {
                     for &(i, a) in &columns {
@@ -557,7 +563,7 @@ impl Sampling<'_> {
         for &weight in weights {
             for n in 0..parts.len() / 2 {
                 let (first, second) = (parts[2 * n], parts[2 * n + 1]);
-                parts[n] = [0, 1, 2, 3].map(|c: usize| self.sum(mixed(first[c], second[c], weight), [first[c], second[c]], weight));
+                parts[n] = [0, 1, 2, 3].map(|c: usize| self.sum(interpolated(first[c], second[c], weight), [first[c], second[c]], weight));
             }
             parts.truncate(parts.len() / 2);
         }
@@ -581,7 +587,7 @@ impl Sampling<'_> {
 
 /// (1 - t)·a + t·b over all numbers of the intervals and a range of weights within 0 and 1. Any
 /// number if one is not finite, since it may be multiplied by zero.
-fn mixed(a: Interval, b: Interval, t: [f64; 2]) -> Interval {
+fn interpolated(a: Interval, b: Interval, t: [f64; 2]) -> Interval {
     if t[1] == 0.0 {
         return a;
     }

@@ -134,9 +134,9 @@ impl Compare {
         }
         let less = if reference.high < stored.low { Some(true) } else { (reference.low >= stored.high).then_some(false) };
         let greater = if reference.low > stored.high { Some(true) } else { (reference.high <= stored.low).then_some(false) };
-        let apart = less == Some(true) || greater == Some(true);
-        let points = reference.low == reference.high && stored.low == stored.high;
-        let equal = if apart { Some(false) } else { (points && reference.low == stored.low).then_some(true) };
+        let is_unequal = less == Some(true) || greater == Some(true);
+        let are_points = reference.low == reference.high && stored.low == stored.high;
+        let equal = if is_unequal { Some(false) } else { (are_points && reference.low == stored.low).then_some(true) };
         match self {
             Compare::Less => less,
             Compare::GreaterOrEqual => less.map(|b| !b),

@@ -218,13 +218,13 @@ impl Image {
     /// # Errors
     /// If the level does not exist, or has another number of bytes.
     pub fn fill(&mut self, level: u32, bytes: &[u8]) -> Result<(), ImageError> {
-        let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
-        if bytes.len() != to.bytes.len() {
-            return Err(ImageError::Length(bytes.len(), to.bytes.len()));
+        let target = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
+        if bytes.len() != target.bytes.len() {
+            return Err(ImageError::Length(bytes.len(), target.bytes.len()));
         }
-        to.bytes.copy_from_slice(bytes);
-        to.shadow.fill(0);
-        to.open.clear();
+        target.bytes.copy_from_slice(bytes);
+        target.shadow.fill(0);
+        target.open.clear();
         Ok(())
     }
 
@@ -233,10 +233,10 @@ impl Image {
     /// does not exist.
     pub fn set_raw(&mut self, level: u32, index: usize, texel: u128, undefined: u8) -> Option<()> {
         let size = self.format.bytes();
-        let to = self.levels.get_mut(level as usize)?;
-        *to.shadow.get_mut(index)? = undefined & 15;
-        to.open.remove(&index);
-        to.bytes.get_mut(index * size..)?.get_mut(..size)?.copy_from_slice(&texel.to_le_bytes()[..size]);
+        let target = self.levels.get_mut(level as usize)?;
+        *target.shadow.get_mut(index)? = undefined & 15;
+        target.open.remove(&index);
+        target.bytes.get_mut(index * size..)?.get_mut(..size)?.copy_from_slice(&texel.to_le_bytes()[..size]);
         Some(())
     }
 
@@ -244,9 +244,9 @@ impl Image {
     /// them. They may include what the texel holds, or not. `index` counts the texels of the level.
     /// `None` if the texel does not exist.
     pub fn allow(&mut self, level: u32, index: usize, components: [Option<Interval>; 4]) -> Option<()> {
-        let to = self.levels.get_mut(level as usize)?;
-        to.shadow.get(index)?;
-        to.open.insert(index, components);
+        let target = self.levels.get_mut(level as usize)?;
+        target.shadow.get(index)?;
+        target.open.insert(index, components);
         Some(())
     }
 
@@ -256,12 +256,12 @@ impl Image {
     /// If the level does not exist.
     pub fn clear(&mut self, level: u32, colour: [u32; 4]) -> Result<(), ImageError> {
         let encoded = Encoded::of(self.format, colour, 0);
-        let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
-        for texel in to.bytes.chunks_exact_mut(self.format.bytes()) {
+        let target = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
+        for texel in target.bytes.chunks_exact_mut(self.format.bytes()) {
             encoded.copy_to(texel);
         }
-        to.shadow.fill(encoded.shadow);
-        to.open.clear();
+        target.shadow.fill(encoded.shadow);
+        target.open.clear();
         Ok(())
     }
 
@@ -274,9 +274,9 @@ impl Image {
     #[inline]
     pub fn index_at(&self, level: u32, [x, y, z]: [i64; 3]) -> Option<usize> {
         let [width, height, slices] = self.levels.get(level as usize)?.sides;
-        let inside = |at: i64, side: u32| (0..i64::from(side)).contains(&at);
-        let here = inside(x, width) && inside(y, height) && inside(z, slices);
-        here.then(|| (z as usize * height as usize + y as usize) * width as usize + x as usize)
+        let is_in_range = |at: i64, side: u32| (0..i64::from(side)).contains(&at);
+        let is_inside = is_in_range(x, width) && is_in_range(y, height) && is_in_range(z, slices);
+        is_inside.then(|| (z as usize * height as usize + y as usize) * width as usize + x as usize)
     }
 
     /// The bits of a texel of slice 0, as one little-endian number, and its undefined components,

@@ -311,27 +311,27 @@ fn whole_below(x: f64) -> f64 {
 
 /// The numbers that a component may have once it is stored, if it may be any of these before.
 pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
-    let ends = match numeric {
+    let range = match numeric {
         Numeric::Unorm => Interval::between(0.0, 1.0),
         Numeric::Snorm => Interval::between(-1.0, 1.0),
         _ => Interval::ANY,
     };
-    if allowed.is_any() || allowed.nan && !ends.is_any() {
-        return ends;
+    if allowed.is_any() || allowed.nan && !range.is_any() {
+        return range;
     }
-    let of = |x: f64| {
+    let stored_hull = |x: f64| {
         let codes = pack(numeric, width, shader_bits(numeric, x));
         let all = codes.others.iter().chain([&codes.best]).map(|&code| Interval::point(unpack(numeric, width, code)));
-        if codes.any.is_some() { ends } else { all.reduce(Interval::hull).unwrap_or(ends) }
+        if codes.any.is_some() { range } else { all.reduce(Interval::hull).unwrap_or(range) }
     };
     if allowed.low > allowed.high {
         return allowed;
     }
     // Rounding is monotonic, and zero lies between the floats that are flushed to it.
     let fits = |x: f64| !numeric.is_integer() || shader_number(numeric, shader_bits(numeric, x)) == x;
-    let within = fits(allowed.low) && fits(allowed.high);
-    let hull = of(allowed.low).hull(of(allowed.high));
-    if within { Interval { nan: hull.nan || allowed.nan, ..hull } } else { ends }
+    let ends_fit = fits(allowed.low) && fits(allowed.high);
+    let hull = stored_hull(allowed.low).hull(stored_hull(allowed.high));
+    if ends_fit { Interval { nan: hull.nan || allowed.nan, ..hull } } else { range }
 }
 
 /// The numbers that a shader may see for a component that was rounded when it was stored: those of

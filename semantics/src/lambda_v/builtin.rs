@@ -79,11 +79,11 @@ pub struct Row {
     pub doc: &'static str,
 }
 
-const fn over(params: &'static [Shape], result: Shape, emit: Emit) -> Overload {
+const fn for_all_sizes(params: &'static [Shape], result: Shape, emit: Emit) -> Overload {
     Overload { params, result, least: 1, greatest: 4, emit }
 }
 
-const fn from2(params: &'static [Shape], result: Shape, emit: Emit) -> Overload {
+const fn for_sizes_from_2(params: &'static [Shape], result: Shape, emit: Emit) -> Overload {
     Overload { params, result, least: 2, greatest: 4, emit }
 }
 
@@ -107,25 +107,25 @@ macro_rules! table {
 
 macro_rules! unary {
     ($op:ident) => {
-        over(&[F], F, Emit::Compute(Op::$op))
+        for_all_sizes(&[F], F, Emit::Compute(Op::$op))
     };
 }
 
 macro_rules! binary {
     ($op:ident) => {
-        over(&[F, F], F, Emit::Compute(Op::$op))
+        for_all_sizes(&[F, F], F, Emit::Compute(Op::$op))
     };
 }
 
 macro_rules! ternary {
     ($op:ident) => {
-        over(&[F, F, F], F, Emit::Compute(Op::$op))
+        for_all_sizes(&[F, F, F], F, Emit::Compute(Op::$op))
     };
 }
 
 macro_rules! compare {
     ($op:ident) => {
-        over(&[F, F], B, Emit::Compute(Op::$op))
+        for_all_sizes(&[F, F], B, Emit::Compute(Op::$op))
     };
 }
 
@@ -140,13 +140,13 @@ table! {
     "-" "difference; with one operand, negation" [unary!(Negate), binary!(Sub)];
     "*" "product: componentwise, vector and matrix by scalar, matrix by vector, vector by matrix, matrix by matrix" [
         binary!(Mul),
-        from2(&[F, NUM], F, Emit::Compute(Op::VectorTimesScalar)),
-        from2(&[NUM, F], F, Emit::Swapped(Op::VectorTimesScalar)),
-        over(&[MAT, NUM], MAT, Emit::Compute(Op::MatrixTimesScalar)),
-        over(&[NUM, MAT], MAT, Emit::Swapped(Op::MatrixTimesScalar)),
-        from2(&[MAT, F], F, Emit::Compute(Op::MatrixTimesVector)),
-        from2(&[F, MAT], F, Emit::Compute(Op::VectorTimesMatrix)),
-        over(&[MAT, MAT], MAT, Emit::Compute(Op::MatrixTimesMatrix)),
+        for_sizes_from_2(&[F, NUM], F, Emit::Compute(Op::VectorTimesScalar)),
+        for_sizes_from_2(&[NUM, F], F, Emit::Swapped(Op::VectorTimesScalar)),
+        for_all_sizes(&[MAT, NUM], MAT, Emit::Compute(Op::MatrixTimesScalar)),
+        for_all_sizes(&[NUM, MAT], MAT, Emit::Swapped(Op::MatrixTimesScalar)),
+        for_sizes_from_2(&[MAT, F], F, Emit::Compute(Op::MatrixTimesVector)),
+        for_sizes_from_2(&[F, MAT], F, Emit::Compute(Op::VectorTimesMatrix)),
+        for_all_sizes(&[MAT, MAT], MAT, Emit::Compute(Op::MatrixTimesMatrix)),
     ];
     "/" "quotient" [binary!(Div)];
     "mod" "x - y·floor(x/y)" [binary!(Mod)];
@@ -188,34 +188,34 @@ table! {
     "degrees" "radians to degrees" [unary!(Degrees)];
     "dot" "scalar product" [
         exactly(1, &[F, F], NUM, Emit::Compute(Op::Mul)),
-        from2(&[F, F], NUM, Emit::Compute(Op::Dot)),
+        for_sizes_from_2(&[F, F], NUM, Emit::Compute(Op::Dot)),
     ];
     "cross" "vector product" [exactly(3, &[F, F], F, Emit::Compute(Op::Cross))];
-    "length" "Euclidean length" [over(&[F], NUM, Emit::Compute(Op::Length))];
-    "distance" "length of the difference" [over(&[F, F], NUM, Emit::Compute(Op::Distance))];
+    "length" "Euclidean length" [for_all_sizes(&[F], NUM, Emit::Compute(Op::Length))];
+    "distance" "length of the difference" [for_all_sizes(&[F, F], NUM, Emit::Compute(Op::Distance))];
     "normalize" "the vector of length 1 in the same direction" [unary!(Normalize)];
     "reflect" "(reflect i n): i - 2·dot(n, i)·n" [binary!(Reflect)];
-    "transpose" "rows for columns" [over(&[MAT], MAT, Emit::Compute(Op::Transpose))];
-    "determinant" "determinant" [over(&[MAT], NUM, Emit::Compute(Op::Determinant))];
-    "inverse" "inverse matrix" [over(&[MAT], MAT, Emit::Compute(Op::MatrixInverse))];
+    "transpose" "rows for columns" [for_all_sizes(&[MAT], MAT, Emit::Compute(Op::Transpose))];
+    "determinant" "determinant" [for_all_sizes(&[MAT], NUM, Emit::Compute(Op::Determinant))];
+    "inverse" "inverse matrix" [for_all_sizes(&[MAT], MAT, Emit::Compute(Op::MatrixInverse))];
     "less-than" "x < y" [compare!(LessThan)];
     "less-equal" "x ≤ y" [compare!(LessThanEqual)];
     "greater-than" "x > y" [compare!(GreaterThan)];
     "greater-equal" "x ≥ y" [compare!(GreaterThanEqual)];
-    "eq" "equality by component" [compare!(Equal), over(&[B, B], B, Emit::Compute(Op::LogicalEqual))];
-    "neq" "inequality by component" [compare!(NotEqual), over(&[B, B], B, Emit::Compute(Op::LogicalNotEqual))];
-    "and" "conjunction" [over(&[B, B], B, Emit::Compute(Op::And))];
-    "or" "disjunction" [over(&[B, B], B, Emit::Compute(Op::Or))];
-    "not" "negation" [over(&[B], B, Emit::Compute(Op::Not))];
+    "eq" "equality by component" [compare!(Equal), for_all_sizes(&[B, B], B, Emit::Compute(Op::LogicalEqual))];
+    "neq" "inequality by component" [compare!(NotEqual), for_all_sizes(&[B, B], B, Emit::Compute(Op::LogicalNotEqual))];
+    "and" "conjunction" [for_all_sizes(&[B, B], B, Emit::Compute(Op::And))];
+    "or" "disjunction" [for_all_sizes(&[B, B], B, Emit::Compute(Op::Or))];
+    "not" "negation" [for_all_sizes(&[B], B, Emit::Compute(Op::Not))];
     "any-of" "whether a component is true" [
         exactly(1, &[B], BOOL, Emit::Identity),
-        from2(&[B], BOOL, Emit::Compute(Op::Any)),
+        for_sizes_from_2(&[B], BOOL, Emit::Compute(Op::Any)),
     ];
     "all-of" "whether all components are true" [
         exactly(1, &[B], BOOL, Emit::Identity),
-        from2(&[B], BOOL, Emit::Compute(Op::All)),
+        for_sizes_from_2(&[B], BOOL, Emit::Compute(Op::All)),
     ];
-    "select" "(select c x y): x where c, else y, by component" [over(&[B, T, T], T, Emit::Compute(Op::Select))];
+    "select" "(select c x y): x where c, else y, by component" [for_all_sizes(&[B, T, T], T, Emit::Compute(Op::Select))];
     "vec2" "vector of two numbers" [exactly(2, &[NUM, NUM], F, Emit::Construct)];
     "vec3" "vector of three numbers" [exactly(3, &[NUM, NUM, NUM], F, Emit::Construct)];
     "vec4" "vector of four numbers" [exactly(4, &[NUM, NUM, NUM, NUM], F, Emit::Construct)];
@@ -229,8 +229,8 @@ table! {
     "y" "second component" [component!(1)];
     "z" "third component" [component!(2)];
     "w" "fourth component" [component!(3)];
-    "column" "(column i m): the column that the literal i names, from 0" [over(&[Shape::Index, MAT], F, Emit::Column)];
-    "frag-coord" "the fragment's coordinate: x + 0.5, y + 0.5, 0, 1" [over(&[], Shape::Is(Ground::Vec(4, Elem::F)), Emit::FragCoord)];
+    "column" "(column i m): the column that the literal i names, from 0" [for_all_sizes(&[Shape::Index, MAT], F, Emit::Column)];
+    "frag-coord" "the fragment's coordinate: x + 0.5, y + 0.5, 0, 1" [for_all_sizes(&[], Shape::Is(Ground::Vec(4, Elem::F)), Emit::FragCoord)];
 }
 
 impl std::fmt::Debug for Builtin {

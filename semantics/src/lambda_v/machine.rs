@@ -62,7 +62,7 @@ impl Default for Bounds {
 impl Bounds {
     /// The number of steps at which a run that has taken `steps` next checks its fuel and
     /// the clock.
-    fn pause(&self, steps: u64) -> u64 {
+    fn next_check(&self, steps: u64) -> u64 {
         self.time.map_or(self.fuel, |_| self.fuel.min(steps.saturating_add(TimeLimit::EVERY)))
     }
 }
@@ -87,7 +87,7 @@ pub fn run_watched(
 ) -> (Outcome<Value>, u64) {
     let mut machine = Machine::new(program, bounds, Judged { setting, sharing, sink, sets: None });
     let result = machine.eval(e, Env::NONE);
-    (ended(result), machine.steps)
+    (outcome_of(result), machine.steps)
 }
 
 /// What a device must show of a term whose definite value is `value`, component by component. If
@@ -111,26 +111,26 @@ pub struct Pixels<'a> {
     machine: Machine<'a, Plain>,
     /// Whether a run met a matrix that values of bits alone have no room for. Then [`run`]
     /// takes over.
-    wide: bool,
+    has_wide_matrix: bool,
 }
 
 impl<'a> Pixels<'a> {
     /// Runs that have these bounds each.
     pub fn new(program: &'a Program, bounds: Bounds) -> Pixels<'a> {
-        Pixels { program, machine: Machine::new(program, bounds, Plain::new(program.terms.len())), wide: false }
+        Pixels { program, machine: Machine::new(program, bounds, Plain::new(program.terms.len())), has_wide_matrix: false }
     }
 
     /// [`run`], with the bits of the value's components as the result.
     pub fn run(&mut self, e: TermId, setting: &Setting) -> (Outcome<SmallVec<[u32; 4]>>, u64) {
         // A planted operation sees what is known of its operands, which bits alone do not have.
-        if !self.wide && setting.arithmetic.planted.is_none() {
+        if !self.has_wide_matrix && setting.arithmetic.planted.is_none() {
             self.machine.domain.frag_coord = setting.frag_coord.map(|lane| lane.bits);
             self.machine.restart();
             match self.machine.eval(e, Env::NONE) {
-                Err(End::Wide) => self.wide = true,
+                Err(End::Wide) => self.has_wide_matrix = true,
                 result => {
                     let bits = result.map(|value| SmallVec::from_slice(value.components()));
-                    return (ended(bits), self.machine.steps);
+                    return (outcome_of(bits), self.machine.steps);
                 }
             }
         }
@@ -140,11 +140,11 @@ impl<'a> Pixels<'a> {
 }
 
 /// The outcome of a run without sets.
-fn ended<T>(result: Result<T, End>) -> Outcome<T> {
+fn outcome_of<T>(result: Result<T, End>) -> Outcome<T> {
     match result {
         Ok(value) => Outcome::Observed(value),
         Err(End::Outcome(end)) => end.map(|never| match never {}),
-        Err(End::Unsettled(why)) => Outcome::Unsupported(why.to_string()),
+        Err(End::Unsettled(reason)) => Outcome::Unsupported(reason.to_string()),
         Err(End::Wide) => unreachable!("whoever has no room for a matrix has seen to that"),
     }
 }
@@ -169,7 +169,7 @@ struct Group {
     /// The number of outermost lists of its chain, itself included, whose index in `groups` is
     /// their level. The lists of a program's defines are among them. They are found without a walk
     /// along the chain.
-    by_level: u32,
+    indexed_levels: u32,
 }
 
 enum Entry<V> {
@@ -228,7 +228,7 @@ struct Machine<'a, D: Domain> {
     domain: D,
     steps: u64,
     /// The number of steps at which fuel and time are checked next.
-    pause: u64,
+    next_check: u64,
     depth: usize,
     groups: Vec<Group>,
     entries: Vec<Entry<D::Value>>,
@@ -247,7 +247,7 @@ impl<'a, D: Domain> Machine<'a, D> {
             bounds,
             domain,
             steps: 0,
-            pause: bounds.pause(0),
+            next_check: bounds.next_check(0),
             depth: 0,
             groups: Vec::new(),
             entries: Vec::new(),
@@ -257,7 +257,7 @@ impl<'a, D: Domain> Machine<'a, D> {
 
     /// Prepares for another run.
     fn restart(&mut self) {
-        (self.steps, self.pause, self.depth) = (0, self.bounds.pause(0), 0);
+        (self.steps, self.next_check, self.depth) = (0, self.bounds.next_check(0), 0);
         self.groups.clear();
         self.entries.clear();
         self.pending.clear();
@@ -286,25 +286,25 @@ impl<'a, D: Domain> Machine<'a, D> {
             return Err(self.too_deep());
         }
         self.depth += 1;
-        let result = if self.depth.is_multiple_of(STACK_CHECK) { self.eval_checked(e, env) } else { self.eval_here(e, env) };
+        let result = if self.depth.is_multiple_of(STACK_CHECK) { self.eval_checked(e, env) } else { self.eval_inline(e, env) };
         self.depth -= 1;
         result
     }
 
     #[inline(never)]
     fn eval_checked(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
-        deep(|| self.eval_here(e, env))
+        deep(|| self.eval_inline(e, env))
     }
 
     #[inline(always)]
-    fn eval_here(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
+    fn eval_inline(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
         match self.terms.node(e) {
             Node::List(items) => {
                 // A builtin on its operands needs no stack of arguments.
                 if let Some(&head) = self.terms.items(items).first()
                     && let Node::Builtin(builtin) = self.terms.node(head)
                 {
-                    return self.apply_here(builtin, e, items, env);
+                    return self.apply_inline(builtin, e, items, env);
                 }
             }
             Node::Var { group, slot } if slot != REC && self.domain.sharing() == Sharing::ByNeed => {
@@ -389,23 +389,23 @@ impl<'a, D: Domain> Machine<'a, D> {
                     let Some(args) = self.argument(base) else {
                         return Err(self.stuck(e, "a function that is not applied does not reduce"));
                     };
-                    let given = &self.terms.items(args.items)[1..];
-                    if given.len() != names.len() {
+                    let arguments = &self.terms.items(args.items)[1..];
+                    if arguments.len() != names.len() {
                         return Err(self.stuck(args.list, &format!("{} needs {} arguments", Rule::LvEFunc, names.len())));
                     }
                     self.fire(Rule::LvEFunc, args.list, None)?;
-                    env = self.bind(env, given, args.env)?;
+                    env = self.bind(env, arguments, args.env)?;
                     e = body;
                 }
                 Node::RecFunc { names, body } => {
                     let Some(args) = self.argument(base) else {
                         return Err(self.stuck(e, "a function that is not applied does not reduce"));
                     };
-                    let given = &self.terms.items(args.items)[1..];
-                    if given.len() != names.len() {
+                    let arguments = &self.terms.items(args.items)[1..];
+                    if arguments.len() != names.len() {
                         return Err(self.stuck(args.list, &format!("{} needs {} arguments", Rule::LvERecFunc, names.len())));
                     }
-                    let values = self.eval_all(given, args.env)?;
+                    let values = self.eval_all(arguments, args.env)?;
                     self.fire(Rule::LvERecFunc, args.list, None)?;
                     env = self.enter((e, env), values, &mut current)?;
                     e = body;
@@ -449,8 +449,8 @@ impl<'a, D: Domain> Machine<'a, D> {
         };
         let condition = self.operand(condition, args.env)?;
         if D::ground(&condition) != Ground::BOOL {
-            let why = format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse);
-            return Err(self.stuck(args.list, &why));
+            let reason = format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse);
+            return Err(self.stuck(args.list, &reason));
         }
         let holds = self.domain.decide(&condition, args.list, self.terms, control)?;
         let (rule, branch) = if holds { (Rule::LvEIfTrue, yes) } else { (Rule::LvEIfFalse, no) };
@@ -461,11 +461,11 @@ impl<'a, D: Domain> Machine<'a, D> {
     /// δ on the operands of a list.
     #[inline(never)]
     fn apply(&mut self, builtin: Builtin, list: TermId, items: Range, env: Env) -> Result<D::Value, End> {
-        self.apply_here(builtin, list, items, env)
+        self.apply_inline(builtin, list, items, env)
     }
 
     #[inline(always)]
-    fn apply_here(&mut self, builtin: Builtin, list: TermId, items: Range, env: Env) -> Result<D::Value, End> {
+    fn apply_inline(&mut self, builtin: Builtin, list: TermId, items: Range, env: Env) -> Result<D::Value, End> {
         let value = match *self.terms.items(items) {
             [_, x] => {
                 let x = self.operand(x, env)?;
@@ -498,7 +498,7 @@ impl<'a, D: Domain> Machine<'a, D> {
 
     /// Binds delayed expressions.
     fn bind(&mut self, parent: Env, args: &[TermId], env: Env) -> Result<Env, End> {
-        self.room(args.len())?;
+        self.require_room(args.len())?;
         let first = self.entries.len() as u32;
         for &arg in args {
             let entry = self.delayed(arg, env);
@@ -529,25 +529,25 @@ impl<'a, D: Domain> Machine<'a, D> {
         current: &mut Option<Box<Loop<D::Value>>>,
     ) -> Result<Env, End> {
         match current {
-            Some(inside) if inside.rec == rec => {
-                if inside.kept.iter().zip(&values).all(|(a, b)| self.domain.alike(a, b)) {
+            Some(running) if running.rec == rec => {
+                if running.kept.iter().zip(&values).all(|(a, b)| self.domain.is_same_argument(a, b)) {
                     return Err(Outcome::Diverges("a rec-func is entered again with bit-identical arguments".into()).into());
                 }
-                inside.rounds += 1;
-                if inside.rounds == inside.replace_at {
-                    (inside.kept, inside.rounds, inside.replace_at) = (values.clone(), 0, inside.replace_at * 2);
+                running.rounds += 1;
+                if running.rounds == running.replace_at {
+                    (running.kept, running.rounds, running.replace_at) = (values.clone(), 0, running.replace_at * 2);
                 }
                 // Nothing older than the loop holds a reference past its mark: delayed expressions
                 // refer outward only, and kept ones are values.
-                self.groups.truncate(inside.groups);
-                self.entries.truncate(inside.entries);
+                self.groups.truncate(running.groups);
+                self.entries.truncate(running.entries);
             }
             _ => {
                 let (groups, entries) = (self.groups.len(), self.entries.len());
                 *current = Some(Box::new(Loop { rec, groups, entries, kept: values.clone(), rounds: 0, replace_at: 1 }));
             }
         }
-        self.room(values.len())?;
+        self.require_room(values.len())?;
         let first = self.entries.len() as u32;
         self.entries.extend(values.into_iter().map(|v| Entry::Known(v, 0)));
         Ok(self.extend(rec.1, first, Some(rec)))
@@ -555,13 +555,13 @@ impl<'a, D: Domain> Machine<'a, D> {
 
     fn extend(&mut self, parent: Env, first: u32, rec: Option<(TermId, Env)>) -> Env {
         let at = self.groups.len() as u32;
-        let (level, outside) = self.groups.get(parent.0 as usize).map_or((0, 0), |outer| (outer.level + 1, outer.by_level));
-        let by_level = if at == level && outside == level { level + 1 } else { outside };
-        self.groups.push(Group { parent, first, rec, level, by_level });
+        let (level, parent_indexed) = self.groups.get(parent.0 as usize).map_or((0, 0), |outer| (outer.level + 1, outer.indexed_levels));
+        let indexed_levels = if at == level && parent_indexed == level { level + 1 } else { parent_indexed };
+        self.groups.push(Group { parent, first, rec, level, indexed_levels });
         Env(at)
     }
 
-    fn room(&self, more: usize) -> Result<(), End> {
+    fn require_room(&self, more: usize) -> Result<(), End> {
         match self.entries.len() + self.groups.len() + more < self.bounds.bindings {
             true => Ok(()),
             false => Err(Outcome::Limit(Limit { what: "bindings alive", bound: self.bounds.bindings as u64 }).into()),
@@ -573,7 +573,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         let mut list = &self.groups[env.0 as usize];
         if group > 0 {
             let level = list.level - group;
-            if level < list.by_level {
+            if level < list.indexed_levels {
                 return &self.groups[level as usize];
             }
             for _ in 0..group {
@@ -597,19 +597,19 @@ impl<'a, D: Domain> Machine<'a, D> {
     #[inline(always)]
     fn spend(&mut self, steps: u64) -> Result<(), End> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > self.pause { self.look() } else { Ok(()) }
+        if self.steps > self.next_check { self.check_bounds() } else { Ok(()) }
     }
 
     /// Ends the run if fuel or time is spent.
     #[cold]
-    fn look(&mut self) -> Result<(), End> {
+    fn check_bounds(&mut self) -> Result<(), End> {
         if self.steps > self.bounds.fuel {
             return Err(Outcome::OutOfFuel.into());
         }
         if let Some(limit) = TimeLimit::passed(self.bounds.time) {
             return Err(Outcome::Limit(limit).into());
         }
-        self.pause = self.bounds.pause(self.steps);
+        self.next_check = self.bounds.next_check(self.steps);
         Ok(())
     }
 
@@ -619,8 +619,8 @@ impl<'a, D: Domain> Machine<'a, D> {
     }
 
     #[cold]
-    fn stuck(&self, at: TermId, why: &str) -> End {
+    fn stuck(&self, at: TermId, reason: &str) -> End {
         let span = self.terms.span(at);
-        Outcome::Stuck(Stuck { why: why.into(), at: format!("bytes {}..{}", span.start, span.end) }).into()
+        Outcome::Stuck(Stuck { why: reason.into(), at: format!("bytes {}..{}", span.start, span.end) }).into()
     }
 }

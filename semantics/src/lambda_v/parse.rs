@@ -89,7 +89,7 @@ pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     let mut at = 0;
     while at < bytes.len() {
         let start = at as u32;
-        let done = match bytes[at] {
+        let node = match bytes[at] {
             b' ' | b'\t' | b'\r' | b'\n' => {
                 at += 1;
                 continue;
@@ -128,8 +128,8 @@ pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
             }
         };
         match open.last_mut() {
-            Some((_, items)) => items.push(done),
-            None => tree.roots.push(done),
+            Some((_, items)) => items.push(node),
+            None => tree.roots.push(node),
         }
     }
     if let Some((start, _)) = open.last() {

@@ -129,12 +129,12 @@ impl<'a> Resolver<'a> {
         let mut outputs: Vec<Output> = Vec::new();
         let mut defines: Vec<(Symbol, TermId, Span)> = Vec::new();
         let tree = self.tree;
-        let bare = match tree.roots.as_slice() {
+        let is_expression = match tree.roots.as_slice() {
             [] => return Err(error("lv/program-empty", Span { start: 0, end: 0 }, "the program is empty; write an expression")),
             [one] => self.form(*one).is_none(),
             _ => false,
         };
-        if bare {
+        if is_expression {
             let term = self.expr(tree.roots[0])?;
             return Ok(vec![Output { location: 0, term, span: tree.span(tree.roots[0]) }]);
         }
@@ -215,7 +215,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves `body` under one more binder list.
-    fn under(&mut self, names: &[Symbol], rec: bool, body: ExprId) -> Result<TermId, SyntaxError> {
+    fn with_binders(&mut self, names: &[Symbol], rec: bool, body: ExprId) -> Result<TermId, SyntaxError> {
         let depth = self.scope.len();
         if rec && let Some(symbol) = self.rec {
             // `rec` is bound with the parameters; a parameter named `rec` hides it, since it is
@@ -281,7 +281,7 @@ impl<'a> Resolver<'a> {
                     self.binder(*name, &mut names)?;
                     values.push(self.expr(*value)?);
                 }
-                let body = self.under(&names, false, *body)?;
+                let body = self.with_binders(&names, false, *body)?;
                 let names = self.terms.add_names(&names);
                 self.terms.add_let(names, &values, body, span).map_err(|l| limit(l, span))
             }
@@ -298,7 +298,7 @@ impl<'a> Resolver<'a> {
                 for &param in params {
                     self.binder(param, &mut names)?;
                 }
-                let body = self.under(&names, rec, *body)?;
+                let body = self.with_binders(&names, rec, *body)?;
                 let names = self.terms.add_names(&names);
                 let node = if rec { Node::RecFunc { names, body } } else { Node::Func { names, body } };
                 self.terms.add(node, span).map_err(|l| limit(l, span))

@@ -317,11 +317,11 @@ impl Reduction {
         let Some(sets) = &mut self.sets else { return builtin.apply(&operands, frag_coord, arithmetic) };
         sets.stand_at(self.terms.span(e).start);
         let value = builtin.apply_over(sets, &operands, frag_coord, arithmetic);
-        self.settled(value).flatten()
+        self.record_unsettled(value).flatten()
     }
 
     /// The result, if the run over sets can go on. Otherwise records why not, and no rule applies.
-    fn settled<T>(&mut self, result: Result<T, Unsettled>) -> Option<T> {
+    fn record_unsettled<T>(&mut self, result: Result<T, Unsettled>) -> Option<T> {
         result.map_err(|unsettled| self.unsettled = Some(unsettled)).ok()
     }
 
@@ -383,7 +383,7 @@ impl Reduction {
         let Some(sets) = &mut self.sets else { return Some(value.lanes[0].is_true()) };
         sets.stand_at(self.terms.span(redex).start);
         let holds = sets.decide(value.lanes[0]);
-        self.settled(holds)
+        self.record_unsettled(holds)
     }
 
     /// Whether `e` is a value.

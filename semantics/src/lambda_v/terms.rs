@@ -314,21 +314,21 @@ impl<X: Extension> Terms<X> {
                 self.shift(arg, depth, 0)
             }
             Node::Var { group, slot } => self.add(Node::Var { group: group - 1, slot }, span),
-            node => self.rebuild(node, span, &mut |terms, child, under| terms.substitute_at(child, depth + under, with)),
+            node => self.rebuild(node, span, &mut |terms, child, binders| terms.substitute_at(child, depth + binders, with)),
         }
     }
 
-    /// The term with its free variables `by` levels further out. `under` is the number of lists
+    /// The term with its free variables `levels` levels further out. `depth` is the number of lists
     /// passed so far.
-    fn shift(&mut self, id: TermId, by: u32, under: u32) -> Result<TermId, Limit> {
-        if by == 0 || self.meta[id.0 as usize].free >> under.min(63) == 0 {
+    fn shift(&mut self, id: TermId, levels: u32, depth: u32) -> Result<TermId, Limit> {
+        if levels == 0 || self.meta[id.0 as usize].free >> depth.min(63) == 0 {
             return Ok(id);
         }
         let span = self.span(id);
         match self.node(id) {
-            Node::Var { group, slot } if group >= under => self.add(Node::Var { group: group + by, slot }, span),
+            Node::Var { group, slot } if group >= depth => self.add(Node::Var { group: group + levels, slot }, span),
             Node::Var { .. } => Ok(id),
-            node => self.rebuild(node, span, &mut |terms, child, below| terms.shift(child, by, under + below)),
+            node => self.rebuild(node, span, &mut |terms, child, binders| terms.shift(child, levels, depth + binders)),
         }
     }
 

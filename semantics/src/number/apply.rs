@@ -122,7 +122,7 @@ pub(super) fn simple(op: Op, x: Lane, y: Lane) -> Lane {
             let r = scalar::of_two(op, a, b);
             float(r, rules::exact_of_two(op, x, y, r))
         }
-        Op::Negate => float(scalar::of_one(op, a), rules::moved(x)),
+        Op::Negate => float(scalar::of_one(op, a), rules::copied(x)),
         Op::Abs => {
             let r = scalar::of_one(op, a);
             float(r, rules::exact_of_one(op, x, r))

@@ -18,30 +18,30 @@ use std::ops::{Add, Mul, Sub};
 struct Traced {
     value: f32,
     /// The certificate with this formula's operands as leaves.
-    own: Option<Grid>,
+    formula_grid: Option<Grid>,
     /// The certificate of the whole polynomial.
-    whole: Option<Grid>,
+    polynomial_grid: Option<Grid>,
     /// The first fault of an operand.
-    faulty: Option<Why>,
+    fault: Option<Why>,
 }
 
 impl Traced {
     fn of(lane: Lane) -> Traced {
         let value = lane.float();
-        Traced { value, own: Grid::of(value), whole: lane.trust.grid, faulty: rules::fault(lane) }
+        Traced { value, formula_grid: Grid::of(value), polynomial_grid: lane.trust.grid, fault: rules::fault(lane) }
     }
 
     fn constant(value: f32) -> Traced {
         let grid = Grid::of(value);
-        Traced { value, own: grid, whole: grid, faulty: None }
+        Traced { value, formula_grid: grid, polynomial_grid: grid, fault: None }
     }
 
     /// The lane of the result. `by_itself`: under `Strict` no other operation can be combined with
     /// this formula.
     fn lane(self, by_itself: bool) -> Lane {
         let value = self.value.canonical();
-        let decided = self.own.is_some() && (by_itself || self.whole.is_some());
-        Lane { bits: value.to_bits(), trust: rules::polynomial(self.faulty, decided, value, self.whole) }
+        let decided = self.formula_grid.is_some() && (by_itself || self.polynomial_grid.is_some());
+        Lane { bits: value.to_bits(), trust: rules::polynomial(self.fault, decided, value, self.polynomial_grid) }
     }
 }
 
@@ -51,9 +51,9 @@ impl Add for Traced {
     fn add(self, other: Traced) -> Traced {
         Traced {
             value: self.value + other.value,
-            own: self.own.zip(other.own).and_then(|(a, b)| a.sum(b)),
-            whole: self.whole.zip(other.whole).and_then(|(a, b)| a.sum(b)),
-            faulty: self.faulty.or(other.faulty),
+            formula_grid: self.formula_grid.zip(other.formula_grid).and_then(|(a, b)| a.sum(b)),
+            polynomial_grid: self.polynomial_grid.zip(other.polynomial_grid).and_then(|(a, b)| a.sum(b)),
+            fault: self.fault.or(other.fault),
         }
     }
 }
@@ -73,9 +73,9 @@ impl Mul for Traced {
     fn mul(self, other: Traced) -> Traced {
         Traced {
             value: self.value * other.value,
-            own: self.own.zip(other.own).and_then(|(a, b)| a.product(b)),
-            whole: self.whole.zip(other.whole).and_then(|(a, b)| a.product(b)),
-            faulty: self.faulty.or(other.faulty),
+            formula_grid: self.formula_grid.zip(other.formula_grid).and_then(|(a, b)| a.product(b)),
+            polynomial_grid: self.polynomial_grid.zip(other.polynomial_grid).and_then(|(a, b)| a.product(b)),
+            fault: self.fault.or(other.fault),
         }
     }
 }
@@ -327,7 +327,7 @@ pub(super) fn matrix_times_matrix(left: &[Lane], left_columns: usize, right: &[L
 
 /// OpTranspose.
 pub(super) fn transpose(matrix: &[Lane], columns: usize) -> Lanes {
-    transposed(matrix, columns).into_iter().map(|lane| Lane { trust: rules::moved(lane), ..lane }).collect()
+    transposed(matrix, columns).into_iter().map(|lane| Lane { trust: rules::copied(lane), ..lane }).collect()
 }
 
 /// FMix: x·(1 - a) + y·a, componentwise.
@@ -349,41 +349,41 @@ pub(super) fn reflect(i: &[Lane], n: &[Lane]) -> Lanes {
 }
 
 /// The first fault of any of the lanes.
-fn faulty(lanes: &[Lane]) -> Option<Why> {
+fn first_fault(lanes: &[Lane]) -> Option<Why> {
     lanes.iter().find_map(|&lane| rules::fault(lane))
 }
 
-fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Lane {
+fn approximate(fault: Option<Why>, in_domain: bool, r: f32) -> Lane {
     let r = r.canonical();
-    let trust = rules::approximate(faulty, in_domain, r);
+    let trust = rules::approximate(fault, in_domain, r);
     Lane { bits: r.to_bits(), trust }
 }
 
 /// Length: √(x0·x0 + x1·x1 + …), the sum from the left. (Of one component too: infinite for 1e30.)
 pub(super) fn length(x: &[Lane]) -> Lanes {
     let r = length_of(x.iter().map(|x| x.float()));
-    SmallVec::from_slice(&[approximate(faulty(x), true, r)])
+    SmallVec::from_slice(&[approximate(first_fault(x), true, r)])
 }
 
 /// Distance: the length of x - y.
 pub(super) fn distance(x: &[Lane], y: &[Lane]) -> Lanes {
     let r = length_of(x.iter().zip(y).map(|(x, y)| x.float() - y.float()));
-    SmallVec::from_slice(&[approximate(faulty(x).or(faulty(y)), true, r)])
+    SmallVec::from_slice(&[approximate(first_fault(x).or(first_fault(y)), true, r)])
 }
 
 /// Normalize: each component divided by the length. NaN for a zero vector.
 pub(super) fn normalize(x: &[Lane]) -> Lanes {
     let length = length_of(x.iter().map(|x| x.float()));
-    let faulty = faulty(x);
+    let fault = first_fault(x);
     let in_domain = x.iter().any(|x| x.float() != 0.0);
-    x.iter().map(|x| approximate(faulty, in_domain, x.float() / length)).collect()
+    x.iter().map(|x| approximate(fault, in_domain, x.float() / length)).collect()
 }
 
 /// Determinant: for n = 2, m[0][0]·m[1][1] - m[1][0]·m[0][1]; beyond, expanded along the first
 /// column, terms from the top, sums from the left.
 pub(super) fn determinant(matrix: &[Lane], columns: usize) -> Lanes {
     let r = determinant_of(&square(matrix), columns);
-    SmallVec::from_slice(&[approximate(faulty(matrix), true, r)])
+    SmallVec::from_slice(&[approximate(first_fault(matrix), true, r)])
 }
 
 /// MatrixInverse: component [c][r] is the determinant without column r and row c, negated if c + r
@@ -391,8 +391,8 @@ pub(super) fn determinant(matrix: &[Lane], columns: usize) -> Lanes {
 pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
     let m = square(matrix);
     let determinant = determinant_of(&m, columns);
-    let faulty = faulty(matrix);
-    inverse_of(&m, columns, determinant).into_iter().map(|x| approximate(faulty, determinant != 0.0, x)).collect()
+    let fault = first_fault(matrix);
+    inverse_of(&m, columns, determinant).into_iter().map(|x| approximate(fault, determinant != 0.0, x)).collect()
 }
 
 #[cfg(test)]
@@ -429,13 +429,13 @@ mod tests {
                 let operands: Vec<Vec<Wide>> =
                     shape.iter().map(|&(n, _)| (0..n).map(|_| Wide(std::array::from_fn(|_| random()))).collect()).collect();
                 let args: Vec<(&[Wide], usize)> = operands.iter().zip(shape).map(|(x, &(_, columns))| (x.as_slice(), columns)).collect();
-                let all = Wide::value(op, &args).expect("told side by side");
+                let wide = Wide::value(op, &args).expect("told side by side");
                 for lane in 0..Wide::LANES {
-                    let alone: Vec<Vec<f32>> = operands.iter().map(|x| x.iter().map(|x| x.0[lane]).collect()).collect();
-                    let args: Vec<(&[f32], usize)> = alone.iter().zip(shape).map(|(x, &(_, columns))| (x.as_slice(), columns)).collect();
+                    let single: Vec<Vec<f32>> = operands.iter().map(|x| x.iter().map(|x| x.0[lane]).collect()).collect();
+                    let args: Vec<(&[f32], usize)> = single.iter().zip(shape).map(|(x, &(_, columns))| (x.as_slice(), columns)).collect();
                     let expected: Vec<u32> = value(op, &args).expect("told alone").iter().map(|x| x.to_bits()).collect();
-                    let found: Vec<u32> = all.iter().map(|x| x.0[lane].to_bits()).collect();
-                    assert_eq!(found, expected, "{op:?} of {alone:?}");
+                    let found: Vec<u32> = wide.iter().map(|x| x.0[lane].to_bits()).collect();
+                    assert_eq!(found, expected, "{op:?} of {single:?}");
                 }
             }
         }

@@ -18,7 +18,7 @@ pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
     let (zero, one) = (R::zero(), R::one());
     let x = args[0];
     let second = || args[1];
-    let (outside, why) = match op {
+    let (is_undefined, reason) = match op {
         Op::Mod => (second() == zero, Unspecified::FloatRemainderByZero),
         Op::Asin | Op::Acos => (x.abs() > one, Unspecified::Domain),
         Op::Acosh => (x < one, Unspecified::Domain),
@@ -30,7 +30,7 @@ pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
         Op::SmoothStep => (x >= second(), Unspecified::SmoothStepEdges),
         _ => return None,
     };
-    outside.then_some(why)
+    is_undefined.then_some(reason)
 }
 
 /// Why the result of an operation on a whole vector or matrix is undefined in all components.
@@ -129,23 +129,23 @@ pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> 
 }
 
 /// The values of [`component`] or [`other`] for 32-bit floats in each execution. `None` if there is
-/// no value in an execution of the set `some` (bit i is execution i), or if the operation is not
-/// listed here.
-pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Words], some: u64) -> Option<Words> {
+/// no value in an execution of the set `requested` (bit i is execution i), or if the operation is
+/// not listed here.
+pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Words], requested: u64) -> Option<Words> {
     let floats = |bits: &[u64; 4]| bits.map(f32::of_bits);
     match (op, args.len()) {
         (Some(op), 1) => of_each!(op, Op, [Round RoundEven Trunc Sign Floor Ceil Fract Radians Degrees Sqrt InverseSqrt], |op| {
-            each(args, some, |bits| component(op, &floats(bits)[..1]))
+            each(args, requested, |bits| component(op, &floats(bits)[..1]))
         }),
-        (Some(op), 2) => of_each!(op, Op, [Mod Min Max Step], |op| each(args, some, |bits| component(op, &floats(bits)[..2]))),
-        (Some(op), 3) => of_each!(op, Op, [Clamp SmoothStep], |op| each(args, some, |bits| component(op, &floats(bits)[..3]))),
+        (Some(op), 2) => of_each!(op, Op, [Mod Min Max Step], |op| each(args, requested, |bits| component(op, &floats(bits)[..2]))),
+        (Some(op), 3) => of_each!(op, Op, [Clamp SmoothStep], |op| each(args, requested, |bits| component(op, &floats(bits)[..3]))),
         (None, 1..=3) => match instruction {
             Instruction::Core(opcode) => of_each!(Core::from_u32(opcode.into())?, Core, [FRem], |op: Core| {
                 let instruction = Instruction::Core(op as u16);
-                each(args, some, |bits| other(instruction, &floats(bits)[..2]))
+                each(args, requested, |bits| other(instruction, &floats(bits)[..2]))
             }),
             Instruction::Glsl(number) => of_each!(Glsl::from_u32(number)?, Glsl, [Fma NMin NMax NClamp], |op: Glsl| {
-                each(args, some, |bits| other(Instruction::Glsl(op as u32), &floats(bits)[..3]))
+                each(args, requested, |bits| other(Instruction::Glsl(op as u32), &floats(bits)[..3]))
             }),
         },
         _ => None,
@@ -253,31 +253,31 @@ mod tests {
         let cores = (0..=u16::MAX).filter(|&n| Core::from_u32(n.into()).is_some()).map(Instruction::Core);
         let glsls = (0..128).filter(|&n| Glsl::from_u32(n).is_some()).map(Instruction::Glsl);
         let others = cores.chain(glsls).map(|instruction| (None, instruction));
-        let (mut told, mut untold) = (0, 0);
+        let (mut listed, mut refused) = (0, 0);
         for (op, instruction) in Op::ALL.iter().map(|&op| (Some(op), op.instruction())).chain(others) {
             for arity in 1..=3 {
                 let mut args = || -> Vec<Words> { (0..arity).map(|_| std::array::from_fn(|_| random())).collect() };
                 let is_listed = side_by_side(op, instruction, &args(), 0).is_some() && (op.is_some() || arity == 3);
-                told += u64::from(is_listed);
+                listed += u64::from(is_listed);
                 for args in (0..20).filter(|_| is_listed).map(|_| args()) {
-                    let alone = |lane: usize| {
+                    let single = |lane: usize| {
                         let floats: Vec<f32> = args.iter().map(|words| f32::from_bits(words[lane])).collect();
                         op.map_or_else(|| other(instruction, &floats), |op| component(op, &floats))
                     };
-                    let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(alone).collect();
-                    let valued = |lane: &usize| matches!(expected[*lane], Some(Computed::Value(_)));
-                    let some = (0..Wide::LANES).filter(valued).fold(0u64, |set, lane| set | 1 << lane);
-                    let found = side_by_side(op, instruction, &args, some).expect("each of these has a value");
-                    for lane in (0..Wide::LANES).filter(valued) {
+                    let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(single).collect();
+                    let has_value = |lane: &usize| matches!(expected[*lane], Some(Computed::Value(_)));
+                    let requested = (0..Wide::LANES).filter(has_value).fold(0u64, |set, lane| set | 1 << lane);
+                    let found = side_by_side(op, instruction, &args, requested).expect("each of these has a value");
+                    for lane in (0..Wide::LANES).filter(has_value) {
                         assert_eq!(Some(Computed::Value(found[lane].into())), expected[lane], "{instruction:?} in execution {lane}");
                     }
-                    if some != u64::MAX {
-                        untold += 1;
+                    if requested != u64::MAX {
+                        refused += 1;
                         assert_eq!(side_by_side(op, instruction, &args, u64::MAX), None, "{instruction:?}");
                     }
                 }
             }
         }
-        assert!(told == 22 && untold >= 100, "{told} told, {untold} of which are not where all are asked for");
+        assert!(listed == 22 && refused >= 100, "{listed} told, {refused} of which are not where all are asked for");
     }
 }

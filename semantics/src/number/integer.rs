@@ -62,8 +62,8 @@ pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Opti
         Core::BitFieldUExtract | Core::BitFieldSExtract => match field(width, b, operand(2)) {
             Some(0) => value(0),
             Some(field) => {
-                let found = (a & field) >> b;
-                value(if op == Core::BitFieldSExtract { signed(operand(2) as u8, found) as u64 } else { found })
+                let extracted = (a & field) >> b;
+                value(if op == Core::BitFieldSExtract { signed(operand(2) as u8, extracted) as u64 } else { extracted })
             }
             None => Computed::Undefined(Unspecified::BitFieldRange),
         },
@@ -183,19 +183,19 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
 pub(crate) type Words = [u32; Wide::LANES];
 
 /// A function's value in each execution. `None` if it has no value in an execution of the
-/// set `some`.
+/// set `requested`.
 #[inline(always)]
-pub(super) fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
+pub(super) fn each(args: &[Words], requested: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
     const ZEROS: Words = [0; Wide::LANES];
     let [a, b, c, d] = [0, 1, 2, 3].map(|k| args.get(k).unwrap_or(&ZEROS));
-    let (mut values, mut valued) = (ZEROS, 0u64);
+    let (mut values, mut has_value) = (ZEROS, 0u64);
     for lane in 0..Wide::LANES {
         if let Some(Computed::Value(bits)) = of(&[a[lane].into(), b[lane].into(), c[lane].into(), d[lane].into()]) {
             values[lane] = bits as u32;
-            valued |= 1 << lane;
+            has_value |= 1 << lane;
         }
     }
-    (some & !valued == 0).then_some(values)
+    (requested & !has_value == 0).then_some(values)
 }
 
 /// Chooses the instruction once for all executions, not in each of them.
@@ -210,21 +210,21 @@ macro_rules! of_each {
 pub(super) use of_each;
 
 /// The values of [`core`] or [`glsl`] for 32-bit integers in each execution. `None` if there is no
-/// value in an execution of the set `some` (bit i is execution i), or if the instruction is not
-/// listed here.
-pub(crate) fn side_by_side(instruction: Instruction, args: &[Words], some: u64, environment: Environment) -> Option<Words> {
+/// value in an execution of the set `requested` (bit i is execution i), or if the instruction is
+/// not listed here.
+pub(crate) fn side_by_side(instruction: Instruction, args: &[Words], requested: u64, environment: Environment) -> Option<Words> {
     match instruction {
         Instruction::Core(opcode) => of_each!(
             Core::from_u32(opcode.into())?,
             Core,
             [UDiv UMod SDiv SRem SMod BitFieldInsert BitFieldUExtract BitFieldSExtract BitReverse BitCount],
-            |op| each(args, some, |bits| core(op, 32, bits, environment))
+            |op| each(args, requested, |bits| core(op, 32, bits, environment))
         ),
         Instruction::Glsl(number) => of_each!(
             Glsl::from_u32(number)?,
             Glsl,
             [SAbs SSign UMin SMin UMax SMax UClamp SClamp FindILsb FindUMsb FindSMsb],
-            |op| each(args, some, |bits| glsl(op, 32, bits))
+            |op| each(args, requested, |bits| glsl(op, 32, bits))
         ),
     }
 }
@@ -281,27 +281,27 @@ mod tests {
             let bits = source.bits() as u32;
             if bits.is_multiple_of(4) { bits >> 2 } else { [0, 1, 7, 31, u32::MAX, 1 << 31][(bits >> 4) as usize % 6] }
         };
-        let (mut told, mut untold) = (0, 0);
+        let (mut listed, mut refused) = (0, 0);
         let cores = (0..=u16::MAX).filter(|&n| Core::from_u32(n.into()).is_some()).map(Instruction::Core);
         let glsls = (0..128).filter(|&n| Glsl::from_u32(n).is_some()).map(Instruction::Glsl);
         for instruction in cores.chain(glsls) {
-            let alone = |bits: &[u64]| match instruction {
+            let single = |bits: &[u64]| match instruction {
                 Instruction::Core(n) => core(Core::from_u32(n.into())?, 32, bits, Environment::default()),
                 Instruction::Glsl(n) => glsl(Glsl::from_u32(n)?, 32, bits),
             };
             for _ in 0..20 {
                 let args: [Words; 4] = [0; 4].map(|_| std::array::from_fn(|_| random()));
-                let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(|lane| alone(&args.map(|a| a[lane].into()))).collect();
-                let some = (0..Wide::LANES)
+                let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(|lane| single(&args.map(|a| a[lane].into()))).collect();
+                let requested = (0..Wide::LANES)
                     .filter(|&lane| matches!(expected[lane], Some(Computed::Value(_))))
                     .fold(0u64, |set, lane| set | 1 << lane);
-                if let Some(found) = side_by_side(instruction, &args, some, Environment::default()) {
-                    told += 1;
-                    for lane in (0..Wide::LANES).filter(|lane| some >> lane & 1 == 1) {
+                if let Some(found) = side_by_side(instruction, &args, requested, Environment::default()) {
+                    listed += 1;
+                    for lane in (0..Wide::LANES).filter(|lane| requested >> lane & 1 == 1) {
                         assert_eq!(Some(Computed::Value(found[lane].into())), expected[lane], "{instruction:?} in execution {lane}");
                     }
-                    if some != u64::MAX {
-                        untold += 1;
+                    if requested != u64::MAX {
+                        refused += 1;
                         assert_eq!(side_by_side(instruction, &args, u64::MAX, Environment::default()), None, "{instruction:?}");
                     }
                 }
@@ -309,13 +309,13 @@ mod tests {
                     let Instruction::Core(n) = instruction else { panic!("{instruction:?} has two results") };
                     let op = Core::from_u32(n.into()).expect("an opcode");
                     for lane in 0..Wide::LANES {
-                        let alone = pair(op, 32, args[0][lane].into(), args[1][lane].into()).expect("two results");
-                        assert_eq!(pairs.map(|words| u64::from(words[lane])), alone, "{op:?} in execution {lane}");
+                        let single = pair(op, 32, args[0][lane].into(), args[1][lane].into()).expect("two results");
+                        assert_eq!(pairs.map(|words| u64::from(words[lane])), single, "{op:?} in execution {lane}");
                     }
-                    told += 1;
+                    listed += 1;
                 }
             }
         }
-        assert!(told >= 500 && untold >= 100, "{told} told, {untold} of which are not where all are asked for");
+        assert!(listed >= 500 && refused >= 100, "{listed} told, {refused} of which are not where all are asked for");
     }
 }

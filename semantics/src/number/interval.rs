@@ -69,8 +69,8 @@ impl Interval {
     /// The intersection. `self` if the two do not meet.
     #[must_use]
     pub fn narrowed_to(self, other: Interval) -> Interval {
-        let met = Interval { low: self.low.max(other.low), high: self.high.min(other.high), nan: self.nan && other.nan };
-        if met.low <= met.high { met } else { self }
+        let intersection = Interval { low: self.low.max(other.low), high: self.high.min(other.high), nan: self.nan && other.nan };
+        if intersection.low <= intersection.high { intersection } else { self }
     }
 
     /// The interval with its ends moved outwards by `error`, which is not negative, and by one

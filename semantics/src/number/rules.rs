@@ -40,7 +40,7 @@ pub(super) fn fault(operand: Lane) -> Option<Why> {
 }
 
 /// OpFNegate, and OpTranspose with the sign kept: no rounding, but a subnormal may be flushed.
-pub(super) fn moved(x: Lane) -> Trust {
+pub(super) fn copied(x: Lane) -> Trust {
     result(fault(x), x.trust.zero_sign, x.trust.grid)
 }
 

@@ -12,7 +12,7 @@
 //!   exponent of zero.
 //! - A NaN result is the quiet one, 0x7fc00000 in 32 bits. No function panics.
 
-use super::reference::settled;
+use super::reference::correctly_rounded;
 use super::{Op, Real};
 
 /// x - y·floor(x/y), with floor and quotient as real numbers. Let r be the exact remainder, which
@@ -87,26 +87,26 @@ pub(super) fn of_one<R: Real>(op: Op, x: R) -> R {
         Op::Floor => x.floor(),
         Op::Ceil => x.ceil(),
         Op::Fract => x - x.floor(),
-        Op::Radians => settled(op, wide * (std::f64::consts::PI / 180.0), &[wide]),
-        Op::Degrees => settled(op, wide * (180.0 / std::f64::consts::PI), &[wide]),
-        Op::Sin => settled(op, libm::sin(wide), &[wide]),
-        Op::Cos => settled(op, libm::cos(wide), &[wide]),
-        Op::Tan => settled(op, libm::tan(wide), &[wide]),
-        Op::Asin => settled(op, libm::asin(wide), &[wide]),
-        Op::Acos => settled(op, libm::acos(wide), &[wide]),
-        Op::Atan => settled(op, libm::atan(wide), &[wide]),
-        Op::Sinh => settled(op, libm::sinh(wide), &[wide]),
-        Op::Cosh => settled(op, libm::cosh(wide), &[wide]),
-        Op::Tanh => settled(op, libm::tanh(wide), &[wide]),
-        Op::Asinh => settled(op, libm::asinh(wide), &[wide]),
-        Op::Acosh => settled(op, libm::acosh(wide), &[wide]),
-        Op::Atanh => settled(op, libm::atanh(wide), &[wide]),
-        Op::Exp => settled(op, libm::exp(wide), &[wide]),
-        Op::Log => settled(op, libm::log(wide), &[wide]),
-        Op::Exp2 => settled(op, libm::exp2(wide), &[wide]),
-        Op::Log2 => settled(op, libm::log2(wide), &[wide]),
+        Op::Radians => correctly_rounded(op, wide * (std::f64::consts::PI / 180.0), &[wide]),
+        Op::Degrees => correctly_rounded(op, wide * (180.0 / std::f64::consts::PI), &[wide]),
+        Op::Sin => correctly_rounded(op, libm::sin(wide), &[wide]),
+        Op::Cos => correctly_rounded(op, libm::cos(wide), &[wide]),
+        Op::Tan => correctly_rounded(op, libm::tan(wide), &[wide]),
+        Op::Asin => correctly_rounded(op, libm::asin(wide), &[wide]),
+        Op::Acos => correctly_rounded(op, libm::acos(wide), &[wide]),
+        Op::Atan => correctly_rounded(op, libm::atan(wide), &[wide]),
+        Op::Sinh => correctly_rounded(op, libm::sinh(wide), &[wide]),
+        Op::Cosh => correctly_rounded(op, libm::cosh(wide), &[wide]),
+        Op::Tanh => correctly_rounded(op, libm::tanh(wide), &[wide]),
+        Op::Asinh => correctly_rounded(op, libm::asinh(wide), &[wide]),
+        Op::Acosh => correctly_rounded(op, libm::acosh(wide), &[wide]),
+        Op::Atanh => correctly_rounded(op, libm::atanh(wide), &[wide]),
+        Op::Exp => correctly_rounded(op, libm::exp(wide), &[wide]),
+        Op::Log => correctly_rounded(op, libm::log(wide), &[wide]),
+        Op::Exp2 => correctly_rounded(op, libm::exp2(wide), &[wide]),
+        Op::Log2 => correctly_rounded(op, libm::log2(wide), &[wide]),
         Op::Sqrt => x.sqrt(),
-        Op::InverseSqrt => settled(op, 1.0 / wide.sqrt(), &[wide]),
+        Op::InverseSqrt => correctly_rounded(op, 1.0 / wide.sqrt(), &[wide]),
         _ => unreachable!("{op:?} is no function of one float"),
     };
     result.canonical()
@@ -121,8 +121,8 @@ pub(super) fn of_two<R: Real>(op: Op, x: R, y: R) -> R {
         Op::Mul => x * y,
         Op::Div => x / y,
         Op::Mod => modulo(x, y),
-        Op::Atan2 => settled(op, libm::atan2(x.wide(), y.wide()), &[x.wide(), y.wide()]),
-        Op::Pow => settled(op, libm::pow(x.wide(), y.wide()), &[x.wide(), y.wide()]),
+        Op::Atan2 => correctly_rounded(op, libm::atan2(x.wide(), y.wide()), &[x.wide(), y.wide()]),
+        Op::Pow => correctly_rounded(op, libm::pow(x.wide(), y.wide()), &[x.wide(), y.wide()]),
         Op::Min => min(x, y),
         Op::Max => max(x, y),
         // (edge, x): 0 if x < edge, otherwise 1, which a NaN gives too.

@@ -52,7 +52,7 @@ pub struct Hop {
 #[derive(Clone, Debug)]
 pub struct Reached {
     /// By node: the edge that reached it, or `NONE` for a start. `None` if it was not reached.
-    by: Vec<Option<u32>>,
+    incoming_edge: Vec<Option<u32>>,
     from: Vec<Node>,
 }
 
@@ -107,11 +107,11 @@ impl<L> Graph<L> {
     /// All nodes that must be uniform if `starts` must be, by shortest paths (breadth first).
     /// Leaves out the nodes that `without` reached.
     pub fn reach(&self, starts: &[Node], without: Option<&Reached>) -> Reached {
-        let mut reached = Reached { by: vec![None; self.labels.len()], from: vec![Node(NONE); self.labels.len()] };
+        let mut reached = Reached { incoming_edge: vec![None; self.labels.len()], from: vec![Node(NONE); self.labels.len()] };
         let mut queue = Vec::with_capacity(64);
         for &start in starts {
-            if reached.by[start.0 as usize].is_none() && !without.is_some_and(|w| w.has(start)) {
-                reached.by[start.0 as usize] = Some(NONE);
+            if reached.incoming_edge[start.0 as usize].is_none() && !without.is_some_and(|w| w.has(start)) {
+                reached.incoming_edge[start.0 as usize] = Some(NONE);
                 queue.push(start);
             }
         }
@@ -121,8 +121,8 @@ impl<L> Graph<L> {
             let mut at = self.first[node.0 as usize];
             while let Some(edge) = self.edges.get(at as usize) {
                 let to = edge.to.0 as usize;
-                if reached.by[to].is_none() && !without.is_some_and(|w| w.has(edge.to)) {
-                    reached.by[to] = Some(at);
+                if reached.incoming_edge[to].is_none() && !without.is_some_and(|w| w.has(edge.to)) {
+                    reached.incoming_edge[to] = Some(at);
                     reached.from[to] = node;
                     queue.push(edge.to);
                 }
@@ -135,8 +135,8 @@ impl<L> Graph<L> {
     /// The path by which a search reached a node, from a start.
     pub fn path(&self, reached: &Reached, node: Node) -> Vec<Hop> {
         let (mut path, mut at) = (Vec::new(), node);
-        while let Some(by) = reached.by[at.0 as usize] {
-            let edge = self.edges.get(by as usize);
+        while let Some(incoming_edge) = reached.incoming_edge[at.0 as usize] {
+            let edge = self.edges.get(incoming_edge as usize);
             path.push(Hop { node: at, rule: edge.map(|e| e.rule) });
             if edge.is_none() {
                 break;
@@ -151,16 +151,16 @@ impl<L> Graph<L> {
 impl Reached {
     /// Whether the search reached the node.
     pub fn has(&self, node: Node) -> bool {
-        self.by.get(node.0 as usize).is_some_and(Option::is_some)
+        self.incoming_edge.get(node.0 as usize).is_some_and(Option::is_some)
     }
 
     /// By node: the second node of the path to it. `None` if the search did not reach it, or if it
     /// is a start.
     pub fn heads(&self) -> Vec<Option<Node>> {
-        let mut heads: Vec<Option<Node>> = vec![None; self.by.len()];
-        let is_start = |node: Node| self.by[node.0 as usize] == Some(NONE);
+        let mut heads: Vec<Option<Node>> = vec![None; self.incoming_edge.len()];
+        let is_start = |node: Node| self.incoming_edge[node.0 as usize] == Some(NONE);
         let mut path = Vec::new();
-        for node in (0..self.by.len() as u32).map(Node).filter(|n| self.has(*n) && !is_start(*n)) {
+        for node in (0..self.incoming_edge.len() as u32).map(Node).filter(|n| self.has(*n) && !is_start(*n)) {
             let mut at = node;
             while heads[at.0 as usize].is_none() && !is_start(self.from[at.0 as usize]) {
                 path.push(at);
@@ -178,7 +178,7 @@ impl Reached {
 #[derive(Clone, Debug)]
 pub struct Back {
     /// By node: the first edge of the path. `None` if there is no path.
-    by: Vec<Option<u32>>,
+    first_edge: Vec<Option<u32>>,
     /// By edge: its target and its rule.
     edges: Vec<(Node, Rule)>,
 }
@@ -186,25 +186,25 @@ pub struct Back {
 impl Back {
     /// Whether there is a path from the node.
     pub fn has(&self, node: Node) -> bool {
-        self.by[node.0 as usize].is_some()
+        self.first_edge[node.0 as usize].is_some()
     }
 
     /// The nodes of the path, each with the rule of the edge to the next node.
-    pub fn way(&self, node: Node) -> Vec<(Node, Option<Rule>)> {
-        let (mut way, mut at) = (Vec::new(), node);
-        while let Some(by) = self.by[at.0 as usize] {
-            match self.edges.get(by as usize) {
+    pub fn path(&self, node: Node) -> Vec<(Node, Option<Rule>)> {
+        let (mut path, mut at) = (Vec::new(), node);
+        while let Some(first_edge) = self.first_edge[at.0 as usize] {
+            match self.edges.get(first_edge as usize) {
                 Some(&(to, rule)) => {
-                    way.push((at, Some(rule)));
+                    path.push((at, Some(rule)));
                     at = to;
                 }
                 None => {
-                    way.push((at, None));
+                    path.push((at, None));
                     break;
                 }
             }
         }
-        way
+        path
     }
 }
 
@@ -231,20 +231,20 @@ impl<L> Graph<L> {
                 at = edge.next;
             }
         }
-        let mut by = vec![None; n];
-        by[to.0 as usize] = Some(NONE);
+        let mut first_edge = vec![None; n];
+        first_edge[to.0 as usize] = Some(NONE);
         let mut queue = vec![to];
         let mut done = 0;
         while let Some(&node) = queue.get(done) {
             done += 1;
             let at = node.0 as usize;
             for &(from, edge) in &incoming[start[at] as usize..start[at + 1] as usize] {
-                if by[from as usize].is_none() {
-                    by[from as usize] = Some(edge);
+                if first_edge[from as usize].is_none() {
+                    first_edge[from as usize] = Some(edge);
                     queue.push(Node(from));
                 }
             }
         }
-        Back { by, edges: self.edges.iter().map(|e| (e.to, e.rule)).collect() }
+        Back { first_edge, edges: self.edges.iter().map(|e| (e.to, e.rule)).collect() }
     }
 }

@@ -170,12 +170,12 @@ pub fn declared(callee: Callee) -> Option<FunctionId> {
 
 /// By function: whether it only runs in groups of one invocation ([`table::single`]), where
 /// everything is uniform. False for a function that no entry point calls.
-pub fn alone(program: &Program) -> Vec<bool> {
+pub fn runs_alone(program: &Program) -> Vec<bool> {
     let count = program.bodies.len();
     let (mut by_single, mut by_other) = (vec![false; count], vec![false; count]);
     for entry in &program.entry_points {
-        let of = if table::single(entry.stage) { &mut by_single } else { &mut by_other };
-        of[entry.function.0 as usize] = true;
+        let called = if table::single(entry.stage) { &mut by_single } else { &mut by_other };
+        called[entry.function.0 as usize] = true;
     }
     if !by_single.contains(&true) {
         return by_single;

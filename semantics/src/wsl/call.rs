@@ -125,15 +125,15 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     while program.contains(&name) || expression.contains(&name) {
         name.push('_');
     }
-    let (split, end) = statements(expression);
-    let between = if split > 0 { "\nreturn\n" } else { "" };
+    let (statements_end, end) = statements(expression);
+    let between = if statements_end > 0 { "\nreturn\n" } else { "" };
     let mut text = String::with_capacity(program.len() + expression.len() + 64);
     // The program or the expression may end in a comment, so a line break follows.
-    let _ = write!(text, "{program}\nvoid {name}() {{{}", if split > 0 { "\n" } else { " return\n" });
+    let _ = write!(text, "{program}\nvoid {name}() {{{}", if statements_end > 0 { "\n" } else { " return\n" });
     let first = text.len() as u32;
-    let place = Place { first, statements: split as u32, between: between.len() as u32, length: expression.len() as u32 };
-    let _ = write!(text, "{}{between}{}\n; }}", &expression[..split], &expression[split..end]);
-    let wrong = |text: String, errors: Vec<Error>| Invalid { text, place, errors };
+    let place = Place { first, statements: statements_end as u32, between: between.len() as u32, length: expression.len() as u32 };
+    let _ = write!(text, "{}{between}{}\n; }}", &expression[..statements_end], &expression[statements_end..end]);
+    let invalid = |text: String, errors: Vec<Error>| Invalid { text, place, errors };
     let end_of_all = first + (end + between.len()) as u32;
     let (tree, mut errors) = parse::parse(&text);
     // The `;` after the expression was inserted, so messages do not mention it.
@@ -142,21 +142,26 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     }
     if !errors.is_empty() {
         // An error at the end of the program would be reported in the expression.
-        let (_, own) = parse::parse(program);
-        return Err(match own.is_empty() {
-            true => wrong(text, errors),
-            false => Invalid { text: program.into(), place: Place::NOWHERE, errors: own },
+        let (_, program_errors) = parse::parse(program);
+        return Err(match program_errors.is_empty() {
+            true => invalid(text, errors),
+            false => Invalid { text: program.into(), place: Place::NOWHERE, errors: program_errors },
         });
     }
     let (mut core, _) = desugar::desugar(tree);
-    let whole = Span { start: first, end: end_of_all };
+    let input_span = Span { start: first, end: end_of_all };
     let body = match core.decls.last() {
         Some(Decl::Function(f)) if core.names.name(f.name.name) == name => f.body,
-        _ => return Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected, and something follows it")])),
+        _ => {
+            return Err(invalid(
+                text,
+                vec![Error::new(Rule::WslGTerm, input_span, "one expression is expected, and something follows it")],
+            ));
+        }
     };
-    let returned = match core.stmt(body) {
+    let final_return = match core.stmt(body) {
         Stmt::Block(stmts) => match stmts[..] {
-            [.., last] if split > 0 || stmts.len() == 1 => match core.stmt(last) {
+            [.., last] if statements_end > 0 || stmts.len() == 1 => match core.stmt(last) {
                 Stmt::Return(Some(e)) => Some((last, *e)),
                 _ => None,
             },
@@ -164,24 +169,24 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
         },
         _ => None,
     };
-    let Some((stmt, e)) = returned else {
-        return Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected")]));
+    let Some((stmt, e)) = final_return else {
+        return Err(invalid(text, vec![Error::new(Rule::WslGTerm, input_span, "one expression is expected")]));
     };
     core.stmts[stmt.0 as usize].0 = Stmt::Expr(e);
     let (program, errors, _) = validate::check(&core);
-    let Some(mut program) = program else { return Err(wrong(text, errors)) };
+    let Some(mut program) = program else { return Err(invalid(text, errors)) };
     let found = last_statement(&program).and_then(|last| match program.stmt(last).form {
         StmtForm::Expr(e) => Some(e),
         _ => None,
     });
     match found {
         Some(expr) => {
-            if split > 0 {
+            if statements_end > 0 {
                 returns(&mut program, expr);
             }
-            Ok(Prepared { text, place, program, expr, after_statements: split > 0 })
+            Ok(Prepared { text, place, program, expr, after_statements: statements_end > 0 })
         }
-        None => Err(wrong(text, vec![Error::new(Rule::WslGTerm, whole, "one expression is expected")])),
+        None => Err(invalid(text, vec![Error::new(Rule::WslGTerm, input_span, "one expression is expected")])),
     }
 }
 
@@ -316,22 +321,22 @@ impl Evaluation<'_> {
         };
         let ty = self.start.ty;
         let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, discarded: 0, steps: 0 };
-        let (mut other, mut fuel, mut spent) = (None, settings.fuel, false);
+        let (mut ending, mut fuel, mut out_of_fuel) = (None, settings.fuel, false);
         let complete = explore(settings.ways, |ways| {
-            if other.is_some() || spent {
+            if ending.is_some() || out_of_fuel {
                 return Vec::new();
             }
             if let Some(limit) = TimeLimit::passed(settings.time) {
-                other = Some(Outcome::Limit(limit));
+                ending = Some(Outcome::Limit(limit));
                 return Vec::new();
             }
             let mut opens = OpenTerms::new(settings.strategy, ways);
             opens.precision = settings.precision;
             let way = shown.ways;
-            let (ended, steps) = self.way(&shared, &mut opens, (fuel, settings), &mut |step, thread| on(way, step, thread));
+            let (ended, steps) = self.run_way(&shared, &mut opens, (fuel, settings), &mut |step, thread| on(way, step, thread));
             fuel = fuel.saturating_sub(steps + opens.steps_of_work());
             if matches!(ended, Ended::Other(Outcome::OutOfFuel)) && shown.ways > 0 {
-                spent = true;
+                out_of_fuel = true;
                 return Vec::new();
             }
             shown.ways += 1;
@@ -345,15 +350,15 @@ impl Evaluation<'_> {
                         *all = std::mem::replace(all, Possible::Any).or(more);
                     }
                 }
-                Ended::Other(outcome) => other = Some(outcome),
+                Ended::Other(outcome) => ending = Some(outcome),
             }
             vec![opens.ways]
         });
-        shown.complete = complete && !spent;
-        other.unwrap_or(Outcome::Observed(shown))
+        shown.complete = complete && !out_of_fuel;
+        ending.unwrap_or(Outcome::Observed(shown))
     }
 
-    fn way(
+    fn run_way(
         &self,
         shared: &Shared,
         opens: &mut OpenTerms,
@@ -374,16 +379,16 @@ impl Evaluation<'_> {
             }
             steps += 1;
             match step(shared, &mut memory, opens, &mut thread) {
-                Ok(taken) => {
+                Ok(step) => {
                     if let Some(watch) = settings.watch {
                         watch(shared, &memory, &thread);
                     }
-                    on(&taken, &thread);
+                    on(&step, &thread);
                 }
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
-                Err((Stop::Discarded(taken), _)) => {
-                    on(&taken, &thread);
+                Err((Stop::Discarded(step), _)) => {
+                    on(&step, &thread);
                     return (Ended::Discarded, steps);
                 }
                 Err((stop, _)) => return (Ended::Other(self.outcome(stop)), steps),

@@ -4,13 +4,13 @@
 use super::random::Random;
 use super::vectors::{named, vectors};
 use smallstep_semantics::number::{Arithmetic, Expected, Lane, Op, Profile, Trust, Tuple, Why};
-use smallstep_semantics::spirv::operation::{Bits, Calculator, Operand, Scalar as Type, Shape, Site, pure};
+use smallstep_semantics::spirv::operation::{Bits, Calculator, Occurrence, Operand, Scalar as Type, Shape, pure};
 use smallstep_semantics::spirv::value::{Origin, Scalar, Scalars};
 use smallstep_semantics::undefined::{Ub, Unspecified};
 
 const FIRST: Origin = Origin { kind: Unspecified::Undef, instruction: 7, invocation: 3 };
 const SECOND: Origin = Origin { kind: Unspecified::Uninitialised, instruction: 9, invocation: 3 };
-const SITE: Site = Site { instruction: 40, invocation: 3, no_signed_wrap: false, no_unsigned_wrap: false };
+const SITE: Occurrence = Occurrence { instruction: 40, invocation: 3, no_signed_wrap: false, no_unsigned_wrap: false };
 
 /// A component: bits, or an undefined value.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ fn scalars(of: Type, components: &[C]) -> Scalars {
         .collect()
 }
 
-fn compute(name: &str, args: &[(Shape, &[C])], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
+fn compute(name: &str, args: &[(Shape, &[C])], results: &[Shape], site: Occurrence) -> Result<Scalars, Ub> {
     let values: Vec<Scalars> = args.iter().map(|(shape, components)| scalars(shape.scalar, components)).collect();
     let operands: Vec<Operand<'_>> = args.iter().zip(&values).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
     Calculator::default().compute(named(name), &operands, results, site)
@@ -192,9 +192,9 @@ fn a_value_that_is_made_undefined_here_says_so() {
 
 #[test]
 fn decorated_instructions_must_not_wrap() {
-    let signed = Site { no_signed_wrap: true, ..SITE };
-    let unsigned = Site { no_unsigned_wrap: true, ..SITE };
-    let run = |name: &str, a: u64, b: u64, site: Site| show(compute(name, &[(INT, &[V(a)]), (INT, &[V(b)])], &[INT], site)).is_err();
+    let signed = Occurrence { no_signed_wrap: true, ..SITE };
+    let unsigned = Occurrence { no_unsigned_wrap: true, ..SITE };
+    let run = |name: &str, a: u64, b: u64, site: Occurrence| show(compute(name, &[(INT, &[V(a)]), (INT, &[V(b)])], &[INT], site)).is_err();
     for (name, a, b, wraps_signed, wraps_unsigned) in [
         ("IAdd", 0x7fff_ffff, 1, true, false),
         ("IAdd", ALL, 1, false, true),
@@ -213,7 +213,7 @@ fn decorated_instructions_must_not_wrap() {
         assert_eq!(run(name, a, b, unsigned), wraps_unsigned, "{name} {a:#x} {b:#x} NoUnsignedWrap");
     }
     // Some value of an undefined operand may overflow.
-    let with_undefined = |b: u64, site: Site| show(compute("IAdd", &[(INT, &[U(FIRST)]), (INT, &[V(b)])], &[INT], site));
+    let with_undefined = |b: u64, site: Occurrence| show(compute("IAdd", &[(INT, &[U(FIRST)]), (INT, &[V(b)])], &[INT], site));
     assert_eq!(with_undefined(1, signed), Err(Ub::UndefinedOperand));
     assert_eq!(with_undefined(0, signed), Ok(vec![Err(FIRST)]));
     assert_eq!(with_undefined(1, SITE), Ok(vec![Err(FIRST)]));

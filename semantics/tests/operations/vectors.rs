@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use smallstep_semantics::number::Environment;
-use smallstep_semantics::spirv::operation::{self, Calculator, Operand, Operation, Scalar as Type, Shape, Signature, Site};
+use smallstep_semantics::spirv::operation::{self, Calculator, Occurrence, Operand, Operation, Scalar as Type, Shape, Signature};
 use smallstep_semantics::spirv::value::Scalar;
 
 pub const TEXT: &str = include_str!("vectors.txt");
@@ -173,7 +173,7 @@ impl Vector {
         let operands: Vec<Operand<'_>> =
             self.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
         let calculator = Calculator { environment: self.environment, ..calculator };
-        let made = calculator.compute(self.operation, &operands, &self.results, Site::default());
+        let made = calculator.compute(self.operation, &operands, &self.results, Occurrence::default());
         made.map_err(|ub| ub.id().to_string()).map(|scalars| {
             let expected = |s: &Scalar| match s.undefined {
                 Some(origin) => Expected::Undefined(origin.kind.id().to_string()),

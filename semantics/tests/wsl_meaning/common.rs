@@ -2,7 +2,7 @@
 
 use crate::listing::{key, ty};
 use smallstep_semantics::wsl::library::{Argument, Overload, overloads};
-use smallstep_semantics::wsl::meaning::{Lanes, Op, OpResult, Planted};
+use smallstep_semantics::wsl::meaning::{Evaluator, Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::{TypeId, Types};
 use std::fmt;
 
@@ -104,7 +104,7 @@ pub struct Definite {
     pub operations: Vec<Op>,
 }
 
-impl Lanes for Definite {
+impl Evaluator for Definite {
     type Word = u32;
 
     fn bits(&mut self, bits: u32) -> u32 {

@@ -5,7 +5,7 @@ use crate::common::{Checks, Definite, NAN, overload, types};
 use crate::listing::listing;
 use crate::random::Random;
 use smallstep_semantics::wsl::library::{Meaning, Name, Overload, TABLE};
-use smallstep_semantics::wsl::meaning::{Lanes, Op, OpResult, Planted, scalar};
+use smallstep_semantics::wsl::meaning::{Evaluator, Op, OpResult, Planted, scalar};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, Types};
 use std::collections::{BTreeMap, BTreeSet};
 

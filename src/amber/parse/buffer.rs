@@ -52,16 +52,16 @@ impl<'t> Parser<'t> {
         };
         let stride = if as_array && standard == Standard::Std140 { layout.item_stride().div_ceil(16) * 16 } else { layout.item_stride() };
         let (mut items, extent) = match shape {
-            Shape::Unsaid => (None, Extent::Linear),
+            Shape::Unstated => (None, Extent::Linear),
             Shape::Items(items) => (Some(items), Extent::Linear),
             Shape::Image(width, height) => (None, Extent::Image { width, height, declared: image }),
             Shape::Row(width) => (None, Extent::Row { width }),
             Shape::Box([width, height, depth]) => (None, Extent::Box { width, height, depth }),
         };
         // The items of the first level, and of all levels.
-        let first = items.or_else(|| extent.texels(1));
+        let first_level_items = items.or_else(|| extent.texels(1));
         items = items.or_else(|| extent.texels(levels));
-        if first.is_some() && levels > extent.most_levels() {
+        if first_level_items.is_some() && levels > extent.most_levels() {
             let what = format!("found {levels} levels, where at most {} should stand for an image of that size", extent.most_levels());
             let stop = self.invalid(name, what);
             return Err(self.past_data(stop));
@@ -84,11 +84,11 @@ impl<'t> Parser<'t> {
             Some(initializer) => match initializer.text {
                 "DATA" => {
                     let values = self.data(initializer, &layout)?;
-                    let given = values.len() as u64 / layout.scalars;
-                    if items.is_some_and(|items| ![Some(items), first].contains(&Some(given))) {
-                        return Err(self.invalid(name, format!("DATA has {given} items, where {} should stand", items.unwrap_or(0))));
+                    let item_count = values.len() as u64 / layout.scalars;
+                    if items.is_some_and(|items| ![Some(items), first_level_items].contains(&Some(item_count))) {
+                        return Err(self.invalid(name, format!("DATA has {item_count} items, where {} should stand", items.unwrap_or(0))));
                     }
-                    items = items.or(Some(given));
+                    items = items.or(Some(item_count));
                     Initial::Data(values.into())
                 }
                 "FILL" => {
@@ -116,9 +116,9 @@ impl<'t> Parser<'t> {
                         &DataType::Vector(scalar, count) => Format::of(scalar, count),
                         _ => None,
                     };
-                    let held = self.file(initializer, &layout, stride, texel)?;
-                    let given = held.values.len() as u64 / layout.scalars;
-                    match (held.size, extent) {
+                    let contents = self.file(initializer, &layout, stride, texel)?;
+                    let item_count = contents.values.len() as u64 / layout.scalars;
+                    match (contents.size, extent) {
                         (Some((width, height)), Extent::Image { width: w, height: h, .. }) if (w, h) != (width, height) => {
                             let what = format!("the picture has {width} by {height} pixels, where {w} by {h} should stand");
                             return Err(self.invalid(initializer, what));
@@ -128,15 +128,15 @@ impl<'t> Parser<'t> {
                         }
                         _ => {}
                     }
-                    if items.is_some_and(|items| ![Some(items), first].contains(&Some(given))) {
-                        let what = format!("the file has {given} items, where {} should stand", items.unwrap_or(0));
+                    if items.is_some_and(|items| ![Some(items), first_level_items].contains(&Some(item_count))) {
+                        let what = format!("the file has {item_count} items, where {} should stand", items.unwrap_or(0));
                         return Err(self.invalid(initializer, what));
                     }
-                    if given.saturating_mul(stride) > MAX_BUFFER_BYTES {
+                    if item_count.saturating_mul(stride) > MAX_BUFFER_BYTES {
                         return Err(self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES));
                     }
-                    items = items.or(Some(given));
-                    Initial::Data(held.values)
+                    items = items.or(Some(item_count));
+                    Initial::Data(contents.values)
                 }
                 other => {
                     let what = format!("found {}, where DATA, FILL, SERIES_FROM or FILE should stand", quoted(other));
@@ -182,13 +182,13 @@ impl<'t> Parser<'t> {
         // As in Amber, a file without a kind is a PNG.
         let kind = FileKind::ALL.iter().find(|kind| self.accept(kind.1).is_some()).map_or(FileKind::Png, |kind| kind.0);
         let path = self.need("the path of a file")?;
-        let wrong = |what: String| self.invalid(path, format!("the file {}: {what}", quoted(path.text)));
-        let bytes = files(path.text, MAX_FILE_BYTES).map_err(|e| wrong(e.to_string()))?;
-        let held = file::held(kind, &bytes, layout, stride, texel).map_err(wrong)?;
-        if held.values.is_empty() {
-            return Err(wrong("it has no values".into()));
+        let invalid_file = |what: String| self.invalid(path, format!("the file {}: {what}", quoted(path.text)));
+        let bytes = files(path.text, MAX_FILE_BYTES).map_err(|e| invalid_file(e.to_string()))?;
+        let contents = file::file_contents(kind, &bytes, layout, stride, texel).map_err(invalid_file)?;
+        if contents.values.is_empty() {
+            return Err(invalid_file("it has no values".into()));
         }
-        Ok(held)
+        Ok(contents)
     }
 
     /// After an error in a line that ends with DATA: skips to its END, so that its numbers are not
@@ -224,7 +224,7 @@ impl<'t> Parser<'t> {
             self.keyword("HEIGHT")?;
             return Ok(Shape::Image(width, self.extent("a height", MAX_EXTENT)?));
         }
-        Ok(Shape::Unsaid)
+        Ok(Shape::Unstated)
     }
 
     fn image_shape(&mut self) -> Step<Shape> {
@@ -235,28 +235,28 @@ impl<'t> Parser<'t> {
             "DIM_3D" => 3,
             other => return Err(self.invalid(dimensions, format!("found {}, where DIM_1D, DIM_2D or DIM_3D should stand", quoted(other)))),
         };
-        let mut of = [1; 3];
-        for (side, (name, what)) in of.iter_mut().zip([("WIDTH", "a width"), ("HEIGHT", "a height"), ("DEPTH", "a depth")]).take(sides) {
+        let mut sizes = [1; 3];
+        for (side, (name, what)) in sizes.iter_mut().zip([("WIDTH", "a width"), ("HEIGHT", "a height"), ("DEPTH", "a depth")]).take(sides) {
             self.keyword(name)?;
             *side = self.extent(what, MAX_EXTENT)?;
         }
         Ok(match sides {
-            1 => Shape::Row(of[0]),
-            2 => Shape::Image(of[0], of[1]),
-            _ => Shape::Box(of),
+            1 => Shape::Row(sizes[0]),
+            2 => Shape::Image(sizes[0], sizes[1]),
+            _ => Shape::Box(sizes),
         })
     }
 
     /// Reads values up to END, as bits.
     fn data(&mut self, opening: Word<'t>, layout: &crate::amber::layout::Layout) -> Step<Vec<u64>> {
         let kinds: Vec<Scalar> = layout.kinds().collect();
-        let (mut values, mut at, mut wrong) = (Vec::new(), 0, None);
+        let (mut values, mut at, mut first_error) = (Vec::new(), 0, None);
         loop {
-            let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
+            let Some(word) = self.lexer.word_over_lines() else { return Err(self.missing_end(opening)) };
             if word.text == "END" {
                 break;
             }
-            if wrong.is_some() {
+            if first_error.is_some() {
                 continue;
             }
             let scalar = match kinds[..] {
@@ -269,10 +269,10 @@ impl<'t> Parser<'t> {
                 .and_then(|number| scalar.bits(&number));
             match bits {
                 Ok(bits) => values.push(bits),
-                Err(e) => wrong = Some(self.invalid(word, e)),
+                Err(e) => first_error = Some(self.invalid(word, e)),
             }
         }
-        if let Some(stop) = wrong {
+        if let Some(stop) = first_error {
             return Err(stop);
         }
         if values.is_empty() {
@@ -344,7 +344,7 @@ impl<'t> Parser<'t> {
 }
 
 enum Shape {
-    Unsaid,
+    Unstated,
     Items(u64),
     Image(u32, u32),
     Row(u32),

@@ -11,7 +11,7 @@ use crate::amber::script::{
 };
 
 /// Topologies with adjacency, which are unsupported.
-const LEFT_OUT: [&str; 4] =
+const UNSUPPORTED_TOPOLOGIES: [&str; 4] =
     ["LINE_LIST_WITH_ADJACENCY", "LINE_STRIP_WITH_ADJACENCY", "TRIANGLE_LIST_WITH_ADJACENCY", "TRIANGLE_STRIP_WITH_ADJACENCY"];
 
 impl<'t> Parser<'t> {
@@ -134,8 +134,8 @@ impl<'t> Parser<'t> {
         self.keyword("AS")?;
         let word = self.need("a topology")?;
         let Some(topology) = Topology::named(&word.text.to_ascii_uppercase()) else {
-            self.not_of_a_stage_left_out(word)?;
-            return Err(if LEFT_OUT.contains(&word.text.to_ascii_uppercase().as_str()) {
+            self.reject_unsupported_stage(word)?;
+            return Err(if UNSUPPORTED_TOPOLOGIES.contains(&word.text.to_ascii_uppercase().as_str()) {
                 self.unsupported(word, &format!("the topology {}", word.text))
             } else {
                 self.invalid(word, format!("found {}, where a topology should stand", quoted(word.text)))
@@ -207,14 +207,14 @@ impl<'t> Parser<'t> {
         let kind = self.need("IDX or a comparison of buffers")?;
         let check = match kind.text {
             "IDX" => self.expect_at(buffer)?,
-            "EQ_BUFFER" => Check::EqBuffer(self.other(buffer)?),
-            "RMSE_BUFFER" => Check::RmseBuffer(self.other(buffer)?, self.most()?),
+            "EQ_BUFFER" => Check::EqBuffer(self.compared_buffer(buffer)?),
+            "RMSE_BUFFER" => Check::RmseBuffer(self.compared_buffer(buffer)?, self.buffer_tolerance()?),
             "EQ_HISTOGRAM_EMD_BUFFER" => {
                 let layout = &self.script[buffer].layout;
                 if layout.scalars != 4 || !layout.kinds().eq([Scalar::Uint8]) || self.script[buffer].stride != 4 {
                     return Err(self.unsupported(kind, "EQ_HISTOGRAM_EMD_BUFFER of what has not four channels of unsigned 8 bits"));
                 }
-                Check::HistogramEmdBuffer(self.other(buffer)?, self.most()?)
+                Check::HistogramEmdBuffer(self.compared_buffer(buffer)?, self.buffer_tolerance()?)
             }
             other => {
                 let what = format!("found {}, where IDX, EQ_BUFFER, RMSE_BUFFER or EQ_HISTOGRAM_EMD_BUFFER should stand", quoted(other));
@@ -224,7 +224,7 @@ impl<'t> Parser<'t> {
         Ok(Expect { buffer, check, line: Line(word.line) })
     }
 
-    fn other(&mut self, buffer: BufferId) -> Step<BufferId> {
+    fn compared_buffer(&mut self, buffer: BufferId) -> Step<BufferId> {
         let (other, at) = self.buffer_name()?;
         let (a, b) = (&self.script[buffer], &self.script[other]);
         if b.samples > 1 {
@@ -239,7 +239,7 @@ impl<'t> Parser<'t> {
         Ok(other)
     }
 
-    fn most(&mut self) -> Step<crate::amber::script::Bits64> {
+    fn buffer_tolerance(&mut self) -> Step<crate::amber::script::Bits64> {
         self.keyword("TOLERANCE")?;
         let (number, at) = self.number("a tolerance")?;
         let value = number.as_f64();

@@ -70,7 +70,7 @@ impl<'t> Parser<'t> {
 
     pub(super) fn structure(&mut self, word: Word<'t>) -> Step {
         let name = self.need("the name of a structure")?;
-        let found = self.found;
+        let errors_before = self.error_count;
         let mut stride = None;
         if self.accept("STRIDE").is_some() {
             let step = self.integer("a number of bytes", u32::MAX.into()).map(|bytes| stride = Some(bytes as u32));
@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
             members.push(member);
             Ok(())
         });
-        if block.is_err() || self.found > found {
+        if block.is_err() || self.error_count > errors_before {
             self.failed(Named::Struct, name);
             return block;
         }

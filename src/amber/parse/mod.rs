@@ -58,7 +58,7 @@ impl Named {
 }
 
 /// Commands that begin a statement and are unsupported.
-const LEFT_OUT: [&str; 2] = ["DEBUG", "TEXTURE_VIEW"];
+const UNSUPPORTED_COMMANDS: [&str; 2] = ["DEBUG", "TEXTURE_VIEW"];
 
 /// Words of scripts with ray tracing: stages, kinds of pipelines, statements, and lines
 /// of pipelines.
@@ -92,7 +92,7 @@ pub(super) struct Parser<'t> {
     /// The reported errors.
     pub errors: Vec<ScriptError>,
     /// The number of errors, including unreported ones.
-    found: u64,
+    error_count: u64,
     /// The index of each named item. `None` if its declaration had an error.
     names: FxHashMap<(Named, String), Option<usize>>,
     /// The total bytes of the buffers so far.
@@ -121,7 +121,7 @@ impl<'t> Parser<'t> {
             files: None,
             script: Script { dialect, ..Script::default() },
             errors: Vec::new(),
-            found: 0,
+            error_count: 0,
             names: FxHashMap::default(),
             total: 0,
             commands: 0,
@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
     pub fn recover(&mut self, step: Step) -> bool {
         if let Err(stop) = step {
             if let Stop::Error(error) = stop {
-                self.found += 1;
+                self.error_count += 1;
                 let mut unsupported = self.errors.iter().filter(|e| e.kind == Kind::Unsupported);
                 let follows = unsupported.any(|before| error.kind != Kind::Unsupported || before.what == error.what);
                 if !follows {
@@ -171,10 +171,10 @@ impl<'t> Parser<'t> {
                     self.script.commands.push(command);
                     return Ok(());
                 }
-                if LEFT_OUT.contains(&other) {
+                if UNSUPPORTED_COMMANDS.contains(&other) {
                     return Err(self.unsupported(word, other));
                 }
-                self.not_of_a_stage_left_out(word)?;
+                self.reject_unsupported_stage(word)?;
                 Err(self.invalid(word, format!("found {}, where a command of AmberScript should stand", quoted(other))))
             }
         }
@@ -192,7 +192,7 @@ impl<'t> Parser<'t> {
 
     fn virtual_file(&mut self, word: Word<'t>) -> Step {
         let path = self.need("a path").and_then(|path| self.end().map(|()| path));
-        let Some((text, _)) = self.lexer.raw() else { return Err(self.unended(word)) };
+        let Some((text, _)) = self.lexer.raw() else { return Err(self.missing_end(word)) };
         let path = path?;
         self.declare(Named::File, path, |script| {
             script.files.push(VirtualFile { path: path.text.into(), text: text.into(), line: Line(path.line) });
@@ -215,7 +215,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Fails if a word belongs to ray tracing or tessellation, since no engine runs their shaders.
-    pub fn not_of_a_stage_left_out(&self, word: Word<'_>) -> Step {
+    pub fn reject_unsupported_stage(&self, word: Word<'_>) -> Step {
         for (words, what) in [(&RAY_TRACING[..], "ray tracing"), (&TESSELLATION[..], "tessellation")] {
             if words.contains(&word.text) {
                 return Err(self.unsupported(word, what));
@@ -228,7 +228,7 @@ impl<'t> Parser<'t> {
         self.error(at, Kind::Limit, format!("{what}: at most {bound}"))
     }
 
-    pub fn unended(&mut self, word: Word<'t>) -> Stop {
+    pub fn missing_end(&mut self, word: Word<'t>) -> Stop {
         self.invalid(word, format!("{} has no END", word.text))
     }
 
@@ -308,8 +308,8 @@ impl<'t> Parser<'t> {
     /// Reads one of a list of names.
     pub fn one_of<T: Copy>(&mut self, what: &str, all: &[(T, &'static str)]) -> Step<T> {
         let word = self.need(what)?;
-        all.iter().find(|one| one.1 == word.text).map(|one| one.0).ok_or_else(|| {
-            let names: Vec<_> = all.iter().map(|one| one.1).collect();
+        all.iter().find(|choice| choice.1 == word.text).map(|choice| choice.0).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|choice| choice.1).collect();
             self.invalid(word, format!("found {}, where {what} should stand: {}", quoted(word.text), names.join(", ")))
         })
     }
@@ -373,7 +373,7 @@ impl<'t> Parser<'t> {
     /// Reads lines up to END. Each begins with a word. An error ends a line, not the block.
     pub fn block(&mut self, opening: Word<'t>, mut line: impl FnMut(&mut Self, Word<'t>) -> Step) -> Step {
         loop {
-            let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
+            let Some(word) = self.lexer.word_over_lines() else { return Err(self.missing_end(opening)) };
             if word.text == "END" {
                 return self.end();
             }

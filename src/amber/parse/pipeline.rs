@@ -12,9 +12,9 @@ use crate::amber::script::{
 };
 
 /// Blocks of a pipeline that are unsupported.
-const BLOCKS_LEFT_OUT: [&str; 2] = ["COMPILE_OPTIONS", "SHADER_BINDING_TABLE"];
+const UNSUPPORTED_BLOCKS: [&str; 2] = ["COMPILE_OPTIONS", "SHADER_BINDING_TABLE"];
 /// Blend factors that are unsupported: constants, and second sources.
-const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
+const UNSUPPORTED_BLEND_FACTORS: [&str; 8] = [
     "constant_color",
     "one_minus_constant_color",
     "constant_alpha",
@@ -24,7 +24,7 @@ const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
     "src1_alpha",
     "one_minus_src1_alpha",
 ];
-const LINES_LEFT_OUT: [&str; 2] = ["SET", "FLAGS"];
+const UNSUPPORTED_LINES: [&str; 2] = ["SET", "FLAGS"];
 
 /// A pipeline while its block is read. The block must not say the same thing twice, but it may
 /// change what it inherits.
@@ -40,7 +40,7 @@ struct Draft {
 impl<'t> Parser<'t> {
     pub(super) fn pipeline(&mut self, word: Word<'t>, derived: bool) -> Step {
         let mut name = None;
-        let found = self.found;
+        let errors_before = self.error_count;
         let head = self.pipeline_head(word, derived, &mut name).and_then(|p| self.end().map(|()| p));
         // The block is read even if its head is wrong, as a graphics pipeline, which accepts the
         // most lines.
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
             Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), resolves: false, locations: Vec::new() };
         let block = self.block(word, |parser, line| parser.pipeline_line(&mut draft, line));
         let Some(name) = name else { return block };
-        if block.is_err() || self.found > found {
+        if block.is_err() || self.error_count > errors_before {
             self.failed(Named::Pipeline, name);
             return block;
         }
@@ -74,10 +74,10 @@ impl<'t> Parser<'t> {
     fn skip_block(&mut self, opening: Word<'t>) -> Step {
         let mut depth = 1;
         while depth > 0 {
-            let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
+            let Some(word) = self.lexer.word_over_lines() else { return Err(self.missing_end(opening)) };
             depth += i32::from(
                 matches!(word.text, "SHADER_OPTIMIZATION" | "SUBGROUP" | "DEPTH" | "STENCIL" | "BLEND")
-                    || BLOCKS_LEFT_OUT.contains(&word.text),
+                    || UNSUPPORTED_BLOCKS.contains(&word.text),
             ) - i32::from(word.text == "END");
             if word.text != "END" {
                 while self.lexer.word().is_some() {}
@@ -120,20 +120,20 @@ impl<'t> Parser<'t> {
             return Err(self.limit(word, "pipelines", MAX_PIPELINES));
         }
         if derived {
-            let own = self.need("the name of a pipeline")?;
-            *name = Some(own);
+            let name_word = self.need("the name of a pipeline")?;
+            *name = Some(name_word);
             self.keyword("FROM")?;
             let (parent, _) = self.pipeline_name()?;
-            return Ok(Pipeline { name: own.text.into(), line: Line(word.line), ..self.script[parent].clone() });
+            return Ok(Pipeline { name: name_word.text.into(), line: Line(word.line), ..self.script[parent].clone() });
         }
         let kind = self.need("a kind of pipeline")?;
         *name = self.lexer.peek();
-        self.not_of_a_stage_left_out(kind)?;
+        self.reject_unsupported_stage(kind)?;
         let Some(kind) = PipelineKind::named(kind.text) else {
             return Err(self.invalid(kind, format!("found {}, where compute or graphics should stand", quoted(kind.text))));
         };
-        let own = self.need("the name of a pipeline")?;
-        Ok(Pipeline::new(own.text.into(), kind, Line(word.line)))
+        let name_word = self.need("the name of a pipeline")?;
+        Ok(Pipeline::new(name_word.text.into(), kind, Line(word.line)))
     }
 
     fn pipeline_line(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
@@ -152,15 +152,15 @@ impl<'t> Parser<'t> {
                 // A requested optimization is part of what the script tests.
                 return passes.map_or(Ok(()), |pass| Err(self.unsupported(pass, "an optimization pass")));
             }
-            other if BLOCKS_LEFT_OUT.contains(&other) => {
-                let stop = self.not_of_a_stage_left_out(word).err().unwrap_or_else(|| self.unsupported(word, other));
+            other if UNSUPPORTED_BLOCKS.contains(&other) => {
+                let stop = self.reject_unsupported_stage(word).err().unwrap_or_else(|| self.unsupported(word, other));
                 self.recover(Err(stop));
                 return self.block(word, |parser, _| {
                     while parser.lexer.word().is_some() {}
                     Ok(())
                 });
             }
-            other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
+            other if UNSUPPORTED_LINES.contains(&other) => return Err(self.unsupported(word, other)),
             // FRAMEBUFFER_SIZE gives a size to images without one, in a compute pipeline too.
             "VERTEX_DATA" | "INDEX_DATA" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH" | "STENCIL" | "BLEND"
                 if !graphics =>
@@ -228,7 +228,7 @@ impl<'t> Parser<'t> {
                 }
             }
             other => {
-                self.not_of_a_stage_left_out(word)?;
+                self.reject_unsupported_stage(word)?;
                 return Err(self.invalid(word, format!("found {}, where a command of a pipeline or END should stand", quoted(other))));
             }
         }
@@ -310,7 +310,7 @@ impl<'t> Parser<'t> {
 
     fn blend_factor(&mut self) -> Step<BlendFactor> {
         match self.lexer.peek() {
-            Some(word) if BLEND_FACTORS_LEFT_OUT.contains(&word.text) => {
+            Some(word) if UNSUPPORTED_BLEND_FACTORS.contains(&word.text) => {
                 Err(self.unsupported(word, &format!("the blend factor {}", word.text)))
             }
             _ => self.one_of("a blend factor", BlendFactor::ALL),
@@ -362,11 +362,12 @@ impl<'t> Parser<'t> {
         while self.accept("SPECIALIZE").is_some() {
             let id = self.integer("the number of a specialization constant", u32::MAX.into())? as u32;
             self.keyword("AS")?;
-            let of = self.need("a type of 32 bits")?;
-            let Some(scalar) = Scalar::named(of.text).filter(|s| s.size() == 4) else {
-                return Err(
-                    self.invalid(of, format!("found {}, where a type of 32 bits should stand: int32, uint32, float", quoted(of.text)))
-                );
+            let type_word = self.need("a type of 32 bits")?;
+            let Some(scalar) = Scalar::named(type_word.text).filter(|s| s.size() == 4) else {
+                return Err(self.invalid(
+                    type_word,
+                    format!("found {}, where a type of 32 bits should stand: int32, uint32, float", quoted(type_word.text)),
+                ));
             };
             let (number, at) = self.number("a value")?;
             let bits = scalar.bits(&number).map_err(|e| self.invalid(at, e))? as u32;
@@ -399,7 +400,7 @@ impl<'t> Parser<'t> {
             }
             "BUFFER_ARRAY" | "SAMPLER_ARRAY" => return Err(self.unsupported(what, what.text)),
             other => {
-                self.not_of_a_stage_left_out(what)?;
+                self.reject_unsupported_stage(what)?;
                 return Err(self.invalid(what, format!("found {}, where BUFFER or SAMPLER should stand", quoted(other))));
             }
         }
@@ -494,8 +495,8 @@ impl<'t> Parser<'t> {
             Some(format) if format.is_depth_stencil() == depth => Ok(()),
             Some(format) => Err(self.invalid(name, format!("the format {} is not for such an attachment", format.name()))),
             None => {
-                let of = self.script[buffer].data_type.name();
-                Err(self.invalid(name, format!("the attachment {} is of {of}, which is no image format", quoted(name.text))))
+                let type_name = self.script[buffer].data_type.name();
+                Err(self.invalid(name, format!("the attachment {} is of {type_name}, which is no image format", quoted(name.text))))
             }
         }
     }
@@ -579,9 +580,9 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        let of = &self.script[buffer].data_type;
-        if data.format.is_none() && !matches!(of, DataType::Scalar(_) | DataType::Vector(..) | DataType::Texel(_)) {
-            return Err(self.invalid(name, format!("{} is no type of vertex data; FORMAT is missing", of.name())));
+        let data_type = &self.script[buffer].data_type;
+        if data.format.is_none() && !matches!(data_type, DataType::Scalar(_) | DataType::Vector(..) | DataType::Texel(_)) {
+            return Err(self.invalid(name, format!("{} is no type of vertex data; FORMAT is missing", data_type.name())));
         }
         if draft.locations.contains(&location) {
             return Err(self.invalid(name, format!("two buffers are the vertex data of location {location}")));
@@ -619,11 +620,11 @@ impl<'t> Parser<'t> {
             let View { buffer: image, level } = image;
             let buffer = &self.script[image];
             // For an attachment, the framebuffer has the size of the level.
-            let grown = if attached { level } else { 0 };
-            let [w, h, _] = buffer.extent.level(grown).unwrap_or([0; 3]);
+            let shift = if attached { level } else { 0 };
+            let [w, h, _] = buffer.extent.level(shift).unwrap_or([0; 3]);
             match buffer.extent {
                 Extent::Framebuffer { width: 0, .. } => {
-                    let sides = [width, height].map(|side| side.checked_mul(1 << grown).filter(|side| *side <= MAX_EXTENT));
+                    let sides = [width, height].map(|side| side.checked_mul(1 << shift).filter(|side| *side <= MAX_EXTENT));
                     let [Some(width), Some(height)] = sides else { return Err(self.limit(name, "a side of an image", MAX_EXTENT)) };
                     self.give_size(name, image, width, height)?;
                 }
@@ -659,8 +660,9 @@ impl<'t> Parser<'t> {
         let depth = pipeline.depth_stencil.map(|buffer| &self.script[buffer]);
         if let Some(other) = colours.iter().copied().chain(depth).find(|other| colours.first().is_some_and(|c| c.samples != other.samples))
         {
-            let (found, first) = (other.samples, &colours[0]);
-            let what = format!("the attachment {} has {found} samples, and {} {}", quoted(&other.name), quoted(&first.name), first.samples);
+            let (samples, first) = (other.samples, &colours[0]);
+            let what =
+                format!("the attachment {} has {samples} samples, and {} {}", quoted(&other.name), quoted(&first.name), first.samples);
             return Err(self.invalid(name, what));
         }
         if pipeline.resolves.len() > colours.len() {
@@ -686,9 +688,9 @@ impl<'t> Parser<'t> {
         buffer.items = buffer.extent.texels(buffer.levels).unwrap_or(0).saturating_mul(buffer.samples.into());
         let buffer = buffer.clone();
         if buffer.levels > buffer.extent.most_levels() {
-            let (levels, most) = (buffer.levels, buffer.extent.most_levels());
+            let (levels, greatest) = (buffer.levels, buffer.extent.most_levels());
             return Err(
-                self.invalid(at, format!("the image {} has {levels} levels; of its size it has at most {most}", quoted(&buffer.name)))
+                self.invalid(at, format!("the image {} has {levels} levels; of its size it has at most {greatest}", quoted(&buffer.name)))
             );
         }
         self.take_bytes(at, &buffer)

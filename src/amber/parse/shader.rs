@@ -35,7 +35,7 @@ impl<'t> Parser<'t> {
         let body = if has_body {
             match self.lexer.raw() {
                 Some((text, line)) => Some((Arc::from(text), line)),
-                None => return Err(self.unended(word)),
+                None => return Err(self.missing_end(word)),
             }
         } else {
             None
@@ -85,7 +85,7 @@ impl<'t> Parser<'t> {
         let multi = stage_word.text == "multi";
         let stage = Stage::ALL.iter().find(|s| s.1 == stage_word.text).map(|s| s.0);
         if stage.is_none() && !multi {
-            self.not_of_a_stage_left_out(stage_word)?;
+            self.reject_unsupported_stage(stage_word)?;
             if stage_word.text == "geometry" {
                 return Err(self.unsupported(stage_word, "the stage geometry"));
             }

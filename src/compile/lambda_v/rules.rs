@@ -333,18 +333,18 @@ impl Translator<'_> {
         }
         let (hb, cb, lb, mb) = (i.idc, i.idc + 1, i.idc + 2, i.idc + 3);
         let mut at = Input { args: 0, idc: i.idc + 4, ..i };
-        let mut given: SmallVec<[(Id, Ground); 4]> = SmallVec::new();
+        let mut operands: SmallVec<[(Id, Ground); 4]> = SmallVec::new();
         for &expr in &args {
             let o = self.operand(Input { expr, ..at })?;
-            given.push((o.0, o.1));
+            operands.push((o.0, o.1));
             (at.idc, at.idl) = (o.2, o.3);
         }
-        let n = given.len() as Id;
+        let n = operands.len() as Id;
         let header_phi = |k: usize| at.idc + k as Id;
         let continue_phi = |k: usize| at.idc + n + k as Id;
         self.code.push(Op::Branch, &[hb]);
         self.code.push(Op::Label, &[hb]);
-        for (k, &(id, ty)) in given.iter().enumerate() {
+        for (k, &(id, ty)) in operands.iter().enumerate() {
             let ty = self.typeid(ty);
             self.code.push(Op::Phi, &[ty, header_phi(k), id, at.idl, continue_phi(k), cb]);
         }
@@ -356,7 +356,7 @@ impl Translator<'_> {
         let number = self.terms.frames(body);
         let span = self.terms.span(i.expr);
         let mut params: SmallVec<[TermId; 6]> = SmallVec::new();
-        for (k, &(_, ty)) in given.iter().enumerate() {
+        for (k, &(_, ty)) in operands.iter().enumerate() {
             params.push(self.terms.add(Node::Ext(Translated::Value { id: header_phi(k), ty }), span)?);
         }
         let rec = self.terms.add(Node::Ext(Translated::Rec(number)), span)?;
@@ -366,7 +366,7 @@ impl Translator<'_> {
 
         self.code.push(Op::Branch, &[mb]);
         self.code.push(Op::Label, &[cb]);
-        for (k, &(_, ty)) in given.iter().enumerate() {
+        for (k, &(_, ty)) in operands.iter().enumerate() {
             let ty = self.typeid(ty);
             let edges: SmallVec<[u32; 8]> = b.rec.iter().flat_map(|(block, ids)| [ids[k], *block]).collect();
             self.code.push_with(Op::Phi, &[ty, continue_phi(k)], &edges);

@@ -73,7 +73,7 @@ impl Body<'_, '_> {
     /// Makes sure that not all operands are const-expressions.
     pub(super) fn operating(&mut self, operands: &mut [Expr]) -> Result<(), Refused> {
         if !operands.is_empty() && operands.iter().all(|o| o.constant) {
-            operands[0] = self.bound(&operands[0].clone())?;
+            operands[0] = self.bind(&operands[0].clone())?;
         }
         Ok(())
     }
@@ -84,10 +84,10 @@ impl Body<'_, '_> {
         let module = self.convert.module;
         let mut scalars = Vec::new();
         module.constant_scalars(id, &mut scalars);
-        let made = module.definition(id).map(|at| &module.instructions()[at]);
-        if let Some(made) = made.filter(|made| matches!(made.op, Op::CompositeConstruct | Op::CompositeInsert)) {
-            let parts = if made.is(Op::CompositeInsert) { 2 } else { usize::MAX };
-            made.operands(module.words()).iter().take(parts).for_each(|&part| module.constant_scalars(part, &mut scalars));
+        let definition = module.definition(id).map(|at| &module.instructions()[at]);
+        if let Some(definition) = definition.filter(|definition| matches!(definition.op, Op::CompositeConstruct | Op::CompositeInsert)) {
+            let parts = if definition.is(Op::CompositeInsert) { 2 } else { usize::MAX };
+            definition.operands(module.words()).iter().take(parts).for_each(|&part| module.constant_scalars(part, &mut scalars));
         }
         scalars.iter().any(|s| is(s.bits))
     }
@@ -95,7 +95,7 @@ impl Body<'_, '_> {
     /// Puts an operand into a variable, so that no front end takes it or a part of it for
     /// a constant.
     fn no_constant(&mut self, operand: &Expr) -> Result<Expr, Refused> {
-        self.bound(&Expr { constant: true, ..operand.clone() })
+        self.bind(&Expr { constant: true, ..operand.clone() })
     }
 
     fn shape_of(&self, id: u32) -> Shape {
@@ -197,8 +197,8 @@ impl Body<'_, '_> {
                     Op::UMod | Op::SRem => self.binary("%", pair)?,
                     _ => {
                         self.operating(&mut pair)?;
-                        let [a, b] = [self.named(&pair[0])?, self.named(&pair[1])?];
-                        let remainder = self.bound(&Expr::binary("%", &a, &b))?;
+                        let [a, b] = [self.repeatable(&pair[0])?, self.repeatable(&pair[1])?];
+                        let remainder = self.bind(&Expr::binary("%", &a, &b))?;
                         let zero = match shape.rows {
                             1 => Expr::literal("0i"),
                             rows => Expr::literal(format!("vec{rows}<i32>(0i)")),
@@ -229,7 +229,7 @@ impl Body<'_, '_> {
             Op::FMod => {
                 let mut pair = [self.value(operands[0])?, self.value(operands[1])?];
                 self.operating(&mut pair)?;
-                let [a, b] = [self.named(&pair[0])?, self.named(&pair[1])?];
+                let [a, b] = [self.repeatable(&pair[0])?, self.repeatable(&pair[1])?];
                 let floor = Expr::call("floor", &[Expr::binary("/", &a, &b)]);
                 Expr::binary("-", &a, &Expr::binary("*", &b, &floor))
             }
@@ -239,7 +239,7 @@ impl Body<'_, '_> {
             }
             Op::OuterProduct => {
                 let (a, b) = (self.value(operands[0])?, self.value(operands[1])?);
-                let (a, b) = (self.bound(&a)?, self.bound(&b)?);
+                let (a, b) = (self.bind(&a)?, self.bind(&b)?);
                 let columns: Vec<Expr> =
                     (0..shape.columns).map(|c| Expr::binary("*", &a, &b.index(&Expr::literal(c.to_string())))).collect();
                 let name = self.convert.shape_type(shape)?;
@@ -340,7 +340,7 @@ impl Body<'_, '_> {
             Op::CopyLogical => {
                 let value = self.value(operands[0])?;
                 let from = self.convert.module.type_of(operands[0]).unwrap_or(0);
-                let value = self.named(&value)?;
+                let value = self.repeatable(&value)?;
                 self.rebuilt(&value.primary(), from, i.result_type, i)?
             }
             Op::CompositeConstruct => self.construct(i, operands)?,
@@ -366,7 +366,7 @@ impl Body<'_, '_> {
             }
             Op::VectorExtractDynamic => {
                 let vector = self.value(operands[0])?;
-                let vector = if vector.constant { self.bound(&vector)? } else { vector };
+                let vector = if vector.constant { self.bind(&vector)? } else { vector };
                 let at = self.dynamic_index(operands[0], operands[1])?;
                 vector.index(&at)
             }
@@ -415,7 +415,7 @@ impl Body<'_, '_> {
         if sum > 32 {
             for part in &mut parts {
                 if part.constant {
-                    *part = self.bound(&part.clone())?;
+                    *part = self.bind(&part.clone())?;
                 }
             }
         }
@@ -454,7 +454,7 @@ impl Body<'_, '_> {
             Op::FUnordLessThanEqual => negated(">", &pair),
             Op::FUnordGreaterThanEqual => negated("<", &pair),
             _ => {
-                let pair = [self.named(&pair[0])?, self.named(&pair[1])?];
+                let pair = [self.repeatable(&pair[0])?, self.repeatable(&pair[1])?];
                 let differs = Expr::binary("|", &Expr::binary("<", &pair[0], &pair[1]), &Expr::binary(">", &pair[0], &pair[1]));
                 if i.is(Op::FOrdNotEqual) { differs } else { Expr::unary("!", &differs) }
             }
@@ -523,7 +523,7 @@ impl Body<'_, '_> {
 
     /// The expression as a name, even if it is a constant.
     pub(super) fn bound_name(&mut self, value: &Expr) -> Result<Expr, Refused> {
-        if value.constant { self.bound(value) } else { self.named(value) }
+        if value.constant { self.bind(value) } else { self.repeatable(value) }
     }
 
     /// Converts a value to another type that matches its own logically.
@@ -557,13 +557,13 @@ impl Body<'_, '_> {
         let module = self.convert.module;
         let by_sign = i.is(Op::SMulExtended);
         let (a, b) = (self.integer(operands[0], false)?, self.integer(operands[1], false)?);
-        let (a, b) = (self.bound(&a)?, self.bound(&b)?);
+        let (a, b) = (self.bind(&a)?, self.bind(&b)?);
         let rows = self.shape_of(operands[0]).rows;
         let each = |text: &str| if rows == 1 { Expr::literal(text) } else { Expr::literal(format!("vec{rows}<u32>({text})")) };
         let carry = |test: Expr| Expr::call("select", &[each("0u"), each("1u"), test]);
         let (low, high) = match i.op {
             Op::IAddCarry => {
-                let sum = self.bound(&Expr::binary("+", &a, &b))?;
+                let sum = self.bind(&Expr::binary("+", &a, &b))?;
                 let test = Expr::binary("<", &sum, &a);
                 (sum, carry(test))
             }

@@ -28,18 +28,18 @@ impl Convert<'_> {
     /// is enough if each barrier orders all of that memory.
     pub(super) fn find_barriers(&mut self, entries: &[EntryPoint]) -> Result<(), Refused> {
         let module = self.module;
-        self.by_itself = true;
+        self.has_single_invocations = true;
         for entry in entries {
             let size = module.modes(entry).workgroup_size;
-            self.by_itself &= size == Some([1; 3]) && self.workgroup_size(entry, [1; 3])?.iter().all(|n| n == "1");
+            self.has_single_invocations &= size == Some([1; 3]) && self.workgroup_size(entry, [1; 3])?.iter().all(|n| n == "1");
         }
         if !self.scan.atomics.is_empty() || self.scan.barriers.is_empty() {
             return Ok(());
         }
-        self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
+        self.fenced_memory = MemorySemantics::ACQUIRE_RELEASE.bits();
         for &at in self.scan.barriers.iter().filter(|_| !self.plan.forgets_orders()) {
             let semantics = module.instructions()[at as usize].operands(module.words())[1];
-            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32;
+            self.fenced_memory |= module.constant_value(semantics).unwrap_or(0) as u32;
         }
         Ok(())
     }
@@ -103,13 +103,13 @@ impl Body<'_, '_> {
         if execution != Scope::Workgroup as u32 {
             return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
         }
-        let ordered = std::mem::take(&mut self.ordered);
-        let is_within = module.constant_value(operands[1]) == Some(Scope::Workgroup as u64) && ordered == 0;
-        if self.convert.by_itself && (is_within || self.convert.scan.atomics.is_empty()) {
+        let earlier = std::mem::take(&mut self.ordered_memory);
+        let is_within = module.constant_value(operands[1]) == Some(Scope::Workgroup as u64) && earlier == 0;
+        if self.convert.has_single_invocations && (is_within || self.convert.scan.atomics.is_empty()) {
             return Ok(());
         }
-        let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | ordered;
-        self.barriers(semantics | self.convert.everywhere);
+        let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | earlier;
+        self.barriers(semantics | self.convert.fenced_memory);
         Ok(())
     }
 
@@ -136,14 +136,14 @@ impl Body<'_, '_> {
     pub(super) fn memory_barrier(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let semantics = module.constant_value(operands[1]).unwrap_or(0) as u32;
-        let behind = module.instructions().get(index + 1..).unwrap_or(&[]);
+        let following = module.instructions().get(index + 1..).unwrap_or(&[]);
         let next =
-            behind.iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::MemoryBarrier) && !is_combinatorial(module, i));
+            following.iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::MemoryBarrier) && !is_combinatorial(module, i));
         if next.is_some_and(|next| next.is(Op::ControlBarrier)) {
-            self.ordered |= semantics;
+            self.ordered_memory |= semantics;
             return Ok(());
         }
-        if self.convert.everywhere != 0 {
+        if self.convert.fenced_memory != 0 {
             return Ok(());
         }
         let computes = self.convert.entry.as_ref().is_some_and(|e| e.model == ExecutionModel::GLCompute);
@@ -157,7 +157,7 @@ impl Body<'_, '_> {
     /// Writes an atomic instruction.
     pub(super) fn atomic(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let place = self.place(operands[0])?;
-        let unused = self.stands(index) == Placement::Unused;
+        let unused = self.placement(index) == Placement::Unused;
         let Some(choice) = place.choice.clone() else {
             return match self.atomic_at(&place, i, operands)? {
                 Some(Old { value, is_call: true, .. }) if unused => {
@@ -243,7 +243,7 @@ impl Body<'_, '_> {
     /// compare-exchange, until no other invocation intervenes.
     fn atomic_of_other_sign(&mut self, operands: &[u32], place: &str, signed: bool, function: &str) -> Result<Old, Refused> {
         let value = self.integer(operands[3], !signed)?;
-        let value = self.named(&value)?;
+        let value = self.repeatable(&value)?;
         let (own, other) = if signed { ("i32", "u32") } else { ("u32", "i32") };
         let old = self.convert.names.local("old");
         let tried = self.convert.names.local("tried");
@@ -264,7 +264,7 @@ impl Body<'_, '_> {
     /// Compare-exchange. In WGSL it may fail spuriously, but not in SPIR-V.
     fn compare_exchange(&mut self, operands: &[u32], place: &str, signed: bool) -> Result<Old, Refused> {
         let (value, comparator) = (self.integer(operands[4], signed)?, self.integer(operands[5], signed)?);
-        let (value, comparator) = (self.named(&value)?, self.named(&comparator)?);
+        let (value, comparator) = (self.repeatable(&value)?, self.repeatable(&comparator)?);
         let old = self.convert.names.local("old");
         let tried = self.convert.names.local("tried");
         self.line(format!("var {old} = {};", comparator.text));

@@ -120,8 +120,8 @@ impl Convert<'_> {
             return Ok(Some(name.clone()));
         }
         let Some(constant) = self.finite_constant(id, None)? else { return Ok(None) };
-        let wanted = self.op_name(id).map_or_else(|| format!("constant_{id}"), str::to_string);
-        let name = self.names.fresh(&wanted);
+        let wanted_name = self.op_name(id).map_or_else(|| format!("constant_{id}"), str::to_string);
+        let name = self.names.fresh(&wanted_name);
         self.globals.push_str(&format!("const {name} = {};\n", constant.text));
         self.constants.insert(id, name.clone());
         Ok(Some(name))

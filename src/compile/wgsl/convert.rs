@@ -62,7 +62,7 @@ pub(super) enum Element {
     /// The descriptor with this number.
     Only(u64),
     /// One descriptor, whose number is a parameter in WGSL.
-    Given,
+    Argument,
 }
 
 /// The meaning of a parameter that WGSL has no parameter for.
@@ -100,7 +100,7 @@ pub(super) struct Convert<'m> {
     /// By variable and element of an array of descriptors: the declared variable.
     variables: FxHashMap<(u32, u64), Global>,
     /// By descriptor set and binding: the buffer that is declared there.
-    bound: FxHashMap<(u32, u32), Global>,
+    buffers_at: FxHashMap<(u32, u32), Global>,
     /// By descriptor set and binding: the variable and element of the image or sampler that is
     /// declared there.
     handles_at: FxHashMap<(u32, u32), (u32, u64)>,
@@ -132,26 +132,26 @@ pub(super) struct Convert<'m> {
     /// The WGSL extensions that the text needs.
     pub(super) enabled: BTreeSet<&'static str>,
     /// The descriptor sets and bindings of the module.
-    taken: FxHashSet<(u32, u32)>,
+    module_bindings: FxHashSet<(u32, u32)>,
     /// Facts about the functions.
     pub(super) scan: Scan,
     /// The variables that reached functions write.
     written: FxHashSet<u32>,
     /// The groups and bindings of the storage buffers that are declared `read`.
-    read: Vec<(u32, u32)>,
+    read_only_buffers: Vec<(u32, u32)>,
     /// Whether each workgroup has one invocation.
-    pub(super) by_itself: bool,
+    pub(super) has_single_invocations: bool,
     /// The memory that an OpMemoryBarrier orders where only some invocations reach it: bits
     /// of MemorySemantics.
-    pub(super) everywhere: u32,
+    pub(super) fenced_memory: u32,
     /// The functions that OpKill may end, in themselves or in a callee.
     pub(super) kills: FxHashSet<u32>,
     /// The inputs that are parameters of each function, by id of the function.
-    pub(super) carried: FxHashMap<u32, Vec<u32>>,
+    pub(super) input_parameters: FxHashMap<u32, Vec<u32>>,
     /// The variable that records that OpKill has ended the invocation.
     pub(super) killed: Option<Text>,
     /// The bytes of all references so far. Each access chain spells its own reference.
-    pub(super) spelled: usize,
+    pub(super) reference_bytes: usize,
 }
 
 impl<'m> Convert<'m> {
@@ -198,7 +198,7 @@ impl<'m> Convert<'m> {
             constants: FxHashMap::default(),
             scalars: FxHashMap::with_capacity_and_hasher(32, FxBuildHasher),
             variables: FxHashMap::default(),
-            bound: FxHashMap::default(),
+            buffers_at: FxHashMap::default(),
             handles_at: FxHashMap::default(),
             op_names,
             op_member_names,
@@ -217,16 +217,16 @@ impl<'m> Convert<'m> {
             next_binding: FxHashMap::default(),
             derivatives: false,
             enabled: BTreeSet::new(),
-            taken: FxHashSet::default(),
+            module_bindings: FxHashSet::default(),
             scan: Scan::of(module),
             written: FxHashSet::default(),
-            read: Vec::new(),
-            everywhere: 0,
-            by_itself: false,
+            read_only_buffers: Vec::new(),
+            fenced_memory: 0,
+            has_single_invocations: false,
             kills: FxHashSet::default(),
-            carried: FxHashMap::default(),
+            input_parameters: FxHashMap::default(),
             killed: None,
-            spelled: 0,
+            reference_bytes: 0,
         }
     }
 
@@ -295,17 +295,17 @@ impl<'m> Convert<'m> {
         }
         text.push_str(self.functions.trim_end());
         text.push('\n');
-        Ok(Converted { text, notes: self.notes, read: self.read })
+        Ok(Converted { text, notes: self.notes, read: self.read_only_buffers })
     }
 
     /// The names of the functions that entry points become. An entry point keeps its own name if
     /// WGSL allows it and no earlier one has it.
     fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<Text> {
-        let own: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
+        let keeps_name: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
         let mut names = Vec::new();
-        for (entry, own) in entries.iter().zip(own) {
-            names.push(if own { Text::from(&*entry.name) } else { self.names.fresh(&entry.name) });
-            if let Some(name) = names.last().filter(|_| !own) {
+        for (entry, keeps_name) in entries.iter().zip(keeps_name) {
+            names.push(if keeps_name { Text::from(&*entry.name) } else { self.names.fresh(&entry.name) });
+            if let Some(name) = names.last().filter(|_| !keeps_name) {
                 self.notes.push(format!("the entry point {:?} is called {name}", entry.name));
             }
         }
@@ -313,19 +313,19 @@ impl<'m> Convert<'m> {
     }
 
     /// By index of the function: whether these entry points reach it.
-    fn reached(&self, entries: &[EntryPoint]) -> Vec<bool> {
+    fn reached_functions(&self, entries: &[EntryPoint]) -> Vec<bool> {
         let functions = self.module.functions();
-        let mut reached = vec![false; functions.len()];
+        let mut is_reached = vec![false; functions.len()];
         let mut work: Vec<u32> = entries.iter().map(|entry| entry.function).collect();
         while let Some(function) = work.pop() {
             let Some(function) = self.module.function(function) else { continue };
             let at = functions.partition_point(|f| f.first_block < function.first_block);
-            if std::mem::replace(&mut reached[at], true) {
+            if std::mem::replace(&mut is_reached[at], true) {
                 continue;
             }
             work.extend(&self.scan.functions[at].callees);
         }
-        reached
+        is_reached
     }
 
     /// Finds the variables that are written by functions which these entry points reach.
@@ -333,14 +333,14 @@ impl<'m> Convert<'m> {
         if self.plan.takes_all_as_read() {
             return;
         }
-        let does = self.reached(entries).into_iter().zip(&self.scan.functions).filter(|(reached, _)| *reached);
-        self.written = self.pointed_into(does.flat_map(|(_, does)| does.writes.iter().copied()).collect());
+        let facts = self.reached_functions(entries).into_iter().zip(&self.scan.functions).filter(|(is_reached, _)| *is_reached);
+        self.written = self.pointed_variables(facts.flat_map(|(_, facts)| facts.writes.iter().copied()).collect());
     }
 
     /// Refuses a vertex stage that uses a variable which is declared writable.
     fn refuse_vertex_writes(&self, entry: &EntryPoint) -> Result<(), Refused> {
         let module = self.module;
-        let reached = self.reached(std::slice::from_ref(entry));
+        let is_reached = self.reached_functions(std::slice::from_ref(entry));
         for variable in module.globals() {
             let type_ = self.descriptors(variable.id).map_or(variable.type_, |(_, type_)| type_);
             let is_written = match variable.class {
@@ -351,7 +351,7 @@ impl<'m> Convert<'m> {
                 StorageClass::UniformConstant => self.is_written_image(variable.id),
                 _ => false,
             };
-            if is_written && self.is_named_by(variable.id, &reached) {
+            if is_written && self.is_named_by(variable.id, &is_reached) {
                 let declaration = &module.instructions()[variable.instruction as usize];
                 let what = format!("the vertex stage {:?} uses %{}, which is written; WGSL's rules refuse that", entry.name, variable.id);
                 return Err(self.refused_at(declaration, Why::VertexWrites, what));
@@ -361,23 +361,28 @@ impl<'m> Convert<'m> {
     }
 
     /// Whether a reached function names a variable.
-    fn is_named_by(&self, variable: u32, reached: &[bool]) -> bool {
-        let reaches = |id: &u32| self.module.functions().iter().zip(reached).any(|(function, reached)| *reached && function.id == *id);
-        self.scan.named(variable).is_some_and(|named| named.by.iter().any(reaches))
+    fn is_named_by(&self, variable: u32, is_reached: &[bool]) -> bool {
+        let reaches =
+            |id: &u32| self.module.functions().iter().zip(is_reached).any(|(function, is_reached)| *is_reached && function.id == *id);
+        self.scan.uses_of(variable).is_some_and(|uses| uses.functions.iter().any(reaches))
     }
 
     /// Whether a converted vertex stage uses a variable.
     pub(super) fn is_in_vertex_stage(&self, variable: u32) -> bool {
         let entry = self.options.entry.as_deref();
         let is_converted = |e: &&EntryPoint| e.model == ExecutionModel::Vertex && entry.is_none_or(|name| e.name == name);
-        self.module.entry_points().iter().filter(is_converted).any(|e| self.is_named_by(variable, &self.reached(std::slice::from_ref(e))))
+        self.module
+            .entry_points()
+            .iter()
+            .filter(is_converted)
+            .any(|e| self.is_named_by(variable, &self.reached_functions(std::slice::from_ref(e))))
     }
 
     /// Finds the functions that OpKill may end.
     fn find_kills(&mut self) {
         let module = self.module;
         let functions = module.functions().iter().zip(&self.scan.functions);
-        let mut work: Vec<u32> = functions.filter(|(_, does)| does.kills).map(|(function, _)| function.id).collect();
+        let mut work: Vec<u32> = functions.filter(|(_, facts)| facts.kills).map(|(function, _)| function.id).collect();
         if work.is_empty() {
             return;
         }
@@ -553,11 +558,11 @@ impl<'m> Convert<'m> {
 
     /// Declares a structure that corresponds to a type. Returns its name.
     pub(super) fn declare_struct(&mut self, type_: u32, suffix: &str, lines: &[String]) -> Text {
-        let wanted = match self.op_name(type_) {
+        let wanted_name = match self.op_name(type_) {
             Some(name) => Text::of(&[name, suffix]),
             None => Text::numbered("S", type_.into(), suffix),
         };
-        let name = self.names.fresh(&wanted);
+        let name = self.names.fresh(&wanted_name);
         // WGSL has no structure without members.
         let lines = if lines.is_empty() { "    empty: u32,".to_string() } else { lines.join("\n") };
         ["struct ", &*name, " {\n", &*lines, "\n}\n\n"].into_iter().for_each(|text| self.structs.push_str(text));
@@ -603,27 +608,27 @@ impl<'m> Convert<'m> {
         let module = self.module;
         let Some(variable) = module.variable(id).copied() else { return Err(self.refused(Why::Pointer, format!("%{id} is no variable"))) };
         let declaration = module.instructions()[variable.instruction as usize];
-        let mut wanted = self.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from);
+        let mut wanted_name = self.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from);
         let mut node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
-        let bound = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant);
+        let has_descriptor = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant);
         let (mut type_, mut place) = (variable.type_, None);
-        if bound {
+        if has_descriptor {
             let Some((set, binding)) = module.descriptor(id) else {
                 return Err(self.refused_at(&declaration, Why::Pointer, format!("%{id} has no DescriptorSet and Binding")));
             };
-            let (count, of) = self.descriptors(id).unwrap_or((1, type_));
-            while type_ != of {
+            let (count, descriptor_type) = self.descriptors(id).unwrap_or((1, type_));
+            while type_ != descriptor_type {
                 node = self.atomics.part(node, 0);
-                type_ = module.types().part(type_, 0).map_or(of, |(part, _)| part);
+                type_ = module.types().part(type_, 0).map_or(descriptor_type, |(part, _)| part);
             }
-            if matches!(module.types().get(of), Some(Type::RuntimeArray { .. })) || count > MAX_DESCRIPTORS {
+            if matches!(module.types().get(descriptor_type), Some(Type::RuntimeArray { .. })) || count > MAX_DESCRIPTORS {
                 let what = format!(
                     "%{id} is an array of more than {MAX_DESCRIPTORS} descriptors, or of no fixed number; WGSL has no arrays of them"
                 );
                 return Err(self.refused_at(&declaration, Why::Pointer, what));
             }
             if count > 1 {
-                wanted = Text::of(&[&wanted, &Text::numbered("_", element, "")]);
+                wanted_name = Text::of(&[&wanted_name, &Text::numbered("_", element, "")]);
             }
             place = Some(match element {
                 0 => (set, binding),
@@ -645,32 +650,32 @@ impl<'m> Convert<'m> {
         };
         let (stored, line) = match variable.class {
             StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant => {
-                let block = module.decoration(type_, WHOLE, Decorate::Block).is_some();
-                let old = module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some();
-                if !block && !old {
+                let is_block = module.decoration(type_, WHOLE, Decorate::Block).is_some();
+                let is_buffer_block = module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some();
+                if !is_block && !is_buffer_block {
                     return Err(self.refused_at(&declaration, Why::Pointer, format!("%{id} is no structure that is a buffer")));
                 }
                 let (set, binding) = place_of(self);
                 if variable.class == StorageClass::PushConstant {
                     self.notes.push(format!("the push constants are a uniform buffer at set {set}, binding {binding}"));
                 }
-                let storage = old || variable.class == StorageClass::StorageBuffer;
+                let storage = is_buffer_block || variable.class == StorageClass::StorageBuffer;
                 let at_binding = self.others_at(id, place);
                 let read_only = std::iter::once(&(id, type_))
                     .chain(&at_binding)
                     .all(|&(id, type_)| self.is_read_only(id, type_) && !self.atomics.roots.contains_key(&id));
                 let stored = self.buffer(type_, node, storage, &at_binding, read_only, &declaration)?;
-                if let Some(other) = self.bound.get(&(set, binding)).cloned() {
+                if let Some(other) = self.buffers_at.get(&(set, binding)).cloned() {
                     let other = Global { name: other.name, stored };
                     self.variables.insert((id, element), other.clone());
                     return Ok(other);
                 }
                 if matches!(stored.rep, Rep::Nothing(_)) {
-                    let nothing = Global { name: Text::default(), stored };
-                    self.variables.insert((id, element), nothing.clone());
-                    return Ok(nothing);
+                    let empty = Global { name: Text::default(), stored };
+                    self.variables.insert((id, element), empty.clone());
+                    return Ok(empty);
                 }
-                let name = self.names.fresh(&wanted);
+                let name = self.names.fresh(&wanted_name);
                 let space = match (storage, read_only) {
                     (false, _) => "uniform",
                     (true, true) => "storage, read",
@@ -679,17 +684,17 @@ impl<'m> Convert<'m> {
                 let (group, at) = (Text::numbered("@group(", set.into(), ") @binding("), Text::numbered("", binding.into(), ") var<"));
                 let line = [&*group, &*at, space, "> ", &*name, ": ", &*stored.text, ";\n"].concat();
                 if storage && read_only {
-                    self.read.push((set, binding));
+                    self.read_only_buffers.push((set, binding));
                 }
                 place = Some((set, binding));
                 (Global { name, stored }, line)
             }
             StorageClass::Private | StorageClass::Workgroup => {
-                let mut stored = self.unlaid(type_, node)?;
+                let mut stored = self.without_layout(type_, node)?;
                 if let Some(text) = self.length_by_override(id, &stored)? {
                     stored = Rc::new(Stored { text: text.into(), ..(*stored).clone() });
                 }
-                let name = self.names.fresh(&wanted);
+                let name = self.names.fresh(&wanted_name);
                 let space = if variable.class == StorageClass::Private { "private" } else { "workgroup" };
                 let initial = match variable.initializer {
                     Some(constant) if variable.class == StorageClass::Private => format!(" = {}", self.constant_at_module_scope(constant)?),
@@ -699,8 +704,8 @@ impl<'m> Convert<'m> {
                 (Global { name, stored }, line)
             }
             StorageClass::Input | StorageClass::Output => {
-                let stored = self.unlaid(type_, PLAIN)?;
-                let name = self.names.fresh(&wanted);
+                let stored = self.without_layout(type_, PLAIN)?;
+                let name = self.names.fresh(&wanted_name);
                 let initial = match variable.initializer {
                     Some(constant) => format!(" = {}", self.constant_at_module_scope(constant)?),
                     None => String::new(),
@@ -713,7 +718,7 @@ impl<'m> Convert<'m> {
                 if let Some(&other) = self.handles_at.get(&at) {
                     return self.same_handle((id, element), other, &declaration);
                 }
-                let (name, line) = self.declare_handle(id, element, type_, &wanted, at, &declaration)?;
+                let (name, line) = self.declare_handle(id, element, type_, &wanted_name, at, &declaration)?;
                 self.handles_at.insert(at, (id, element));
                 let stored = Stored { rep: Rep::Value(type_), text: name.clone(), align: 0, size: 0, uniform: true };
                 (Global { name, stored: Rc::new(stored) }, line)
@@ -722,26 +727,27 @@ impl<'m> Convert<'m> {
         };
         self.globals.push_str(&self.plan.line(line));
         if let Some(place) = place.filter(|_| variable.class != StorageClass::UniformConstant) {
-            self.bound.insert(place, stored.clone());
+            self.buffers_at.insert(place, stored.clone());
         }
         self.variables.insert((id, element), stored.clone());
         Ok(stored)
     }
 
     /// An image or sampler at the binding of another one, which must be of the same type and use.
-    fn same_handle(&mut self, own: (u32, u64), other: (u32, u64), declaration: &Instruction) -> Result<Global, Refused> {
+    fn same_handle(&mut self, handle: (u32, u64), other: (u32, u64), declaration: &Instruction) -> Result<Global, Refused> {
         let type_of = |id: u32| self.module.variable(id).map(|v| v.type_);
-        if type_of(own.0) != type_of(other.0) || !self.is_used_alike(own.0, other.0) {
-            let what = format!("%{} and %{} are at one binding, of different types or uses; WGSL has one variable there", own.0, other.0);
+        if type_of(handle.0) != type_of(other.0) || !self.is_used_alike(handle.0, other.0) {
+            let what =
+                format!("%{} and %{} are at one binding, of different types or uses; WGSL has one variable there", handle.0, other.0);
             return Err(self.refused_at(declaration, Why::Layout, what));
         }
         let global = self.element(other.0, other.1)?;
         for compares in [false, true] {
             if let Some(name) = self.sampler_names.get(&(other.0, other.1, compares)).cloned() {
-                self.sampler_names.insert((own.0, own.1, compares), name);
+                self.sampler_names.insert((handle.0, handle.1, compares), name);
             }
         }
-        self.variables.insert(own, global.clone());
+        self.variables.insert(handle, global.clone());
         Ok(global)
     }
 
@@ -749,8 +755,8 @@ impl<'m> Convert<'m> {
     fn others_at(&self, id: u32, place: Option<(u32, u32)>) -> Vec<(u32, u32)> {
         let module = self.module;
         let Some(place) = place else { return Vec::new() };
-        let same = module.globals().iter().filter(|v| v.id != id && module.descriptor(v.id) == Some(place));
-        same.filter(|v| self.scan.uses(v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
+        let at_same_place = module.globals().iter().filter(|v| v.id != id && module.descriptor(v.id) == Some(place));
+        at_same_place.filter(|v| self.scan.uses(v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
     }
 
     /// The storage of a buffer. It has its own layout, or is an array of words if WGSL cannot
@@ -765,15 +771,15 @@ impl<'m> Convert<'m> {
         declaration: &Instruction,
     ) -> Result<Rc<Stored>, Refused> {
         let module = self.module;
-        let own = self.stored((type_, MatrixLayout::default(), node, 16));
-        let same = others.iter().all(|&(id, other)| {
+        let own_layout = self.stored((type_, MatrixLayout::default(), node, 16));
+        let same_layout = others.iter().all(|&(id, other)| {
             let node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
             let stored = self.stored((other, MatrixLayout::default(), node, 16));
-            matches!((&own, stored), (Ok(own), Ok(other)) if own.text == other.text)
+            matches!((&own_layout, stored), (Ok(own_layout), Ok(other)) if own_layout.text == other.text)
         });
-        let fits = |stored: &Rc<Stored>| same && (storage || stored.uniform);
-        match own {
-            Ok(own) if fits(&own) => return Ok(own),
+        let is_usable = |stored: &Rc<Stored>| same_layout && (storage || stored.uniform);
+        match own_layout {
+            Ok(own_layout) if is_usable(&own_layout) => return Ok(own_layout),
             Err(refused) if refused.why != Why::Layout => return Err(refused),
             _ => {}
         }
@@ -797,12 +803,12 @@ impl<'m> Convert<'m> {
 
     /// Takes a binding of a set that is still free.
     pub(super) fn free_binding(&mut self, set: u32) -> u32 {
-        if self.taken.is_empty() {
-            self.taken.extend(self.module.globals().iter().filter_map(|v| self.module.descriptor(v.id)));
+        if self.module_bindings.is_empty() {
+            self.module_bindings.extend(self.module.globals().iter().filter_map(|v| self.module.descriptor(v.id)));
         }
         let mut free = self.next_binding.get(&set).copied().unwrap_or(0);
-        let apart = |binding| self.split.values().any(|&to| to == (set, binding));
-        while self.taken.contains(&(set, free)) || apart(free) {
+        let is_split_sampler = |binding| self.split.values().any(|&to| to == (set, binding));
+        while self.module_bindings.contains(&(set, free)) || is_split_sampler(free) {
             free += 1;
         }
         self.next_binding.insert(set, free + 1);
@@ -837,8 +843,8 @@ impl<'m> Convert<'m> {
         if self.instances.len() >= MAX_FUNCTIONS {
             return Err(self.refused(Why::Limit, format!("more than {MAX_FUNCTIONS} functions would be written")));
         }
-        let wanted = self.op_name(function.id).map_or_else(|| format!("function_{}", function.id), str::to_string);
-        let name = self.names.fresh(&wanted);
+        let wanted_name = self.op_name(function.id).map_or_else(|| format!("function_{}", function.id), str::to_string);
+        let name = self.names.fresh(&wanted_name);
         self.instances.insert(instance.clone(), name.clone());
         self.queue.push((instance, name.clone()));
         Ok(name)

@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
 
 use super::convert::{Bound, Convert, Element, MAX_TEXT, StaticArgument};
-use super::place::{Place, Which};
+use super::place::{DescriptorIndex, Place};
 use super::pointer::{Pointer, is_saved};
 use super::structure::{Item, ListId, Tree, structure};
 use super::text::{Expr, Level, Text};
@@ -46,10 +46,10 @@ pub(super) struct ById<'m, T> {
     /// The index of the first instruction of the function.
     first: usize,
     /// By instruction of the function: the index in `items` plus 1, or 0.
-    own: Vec<u32>,
+    slots: Vec<u32>,
     items: Vec<T>,
     /// The entries of ids that are defined at module scope.
-    others: FxHashMap<u32, T>,
+    module_items: FxHashMap<u32, T>,
 }
 
 impl<'m, T: Clone> ById<'m, T> {
@@ -57,36 +57,36 @@ impl<'m, T: Clone> ById<'m, T> {
         let first = module.definition(function.id).unwrap_or(0);
         let end = module.function_blocks(function).last().map_or(first, |block| block.end as usize);
         let items = Vec::with_capacity((end - first) / 2);
-        ById { module, first, own: vec![0; end - first], items, others: FxHashMap::default() }
+        ById { module, first, slots: vec![0; end - first], items, module_items: FxHashMap::default() }
     }
 
-    /// The index in `own` of an id. `None` if the function does not define it.
+    /// The index in `slots` of an id. `None` if the function does not define it.
     fn at(&self, id: u32) -> Option<usize> {
-        self.module.definition(id)?.checked_sub(self.first).filter(|at| *at < self.own.len())
+        self.module.definition(id)?.checked_sub(self.first).filter(|at| *at < self.slots.len())
     }
 
     pub(super) fn get(&self, id: u32) -> Option<&T> {
         match self.at(id) {
-            Some(at) => self.items.get((self.own[at] as usize).wrapping_sub(1)),
-            None => self.others.get(&id),
+            Some(at) => self.items.get((self.slots[at] as usize).wrapping_sub(1)),
+            None => self.module_items.get(&id),
         }
     }
 
     pub(super) fn insert(&mut self, id: u32, value: T) {
         match self.at(id) {
-            Some(at) if self.own[at] == 0 => {
+            Some(at) if self.slots[at] == 0 => {
                 self.items.push(value);
-                self.own[at] = self.items.len() as u32;
+                self.slots[at] = self.items.len() as u32;
             }
-            Some(at) => self.items[self.own[at] as usize - 1] = value,
-            None => _ = self.others.insert(id, value),
+            Some(at) => self.items[self.slots[at] as usize - 1] = value,
+            None => _ = self.module_items.insert(id, value),
         }
     }
 
     fn remove(&mut self, id: u32) -> Option<T> {
         match self.at(id) {
-            Some(at) => self.items.get((std::mem::take(&mut self.own[at]) as usize).wrapping_sub(1)).cloned(),
-            None => self.others.remove(&id),
+            Some(at) => self.items.get((std::mem::take(&mut self.slots[at]) as usize).wrapping_sub(1)).cloned(),
+            None => self.module_items.remove(&id),
         }
     }
 }
@@ -111,27 +111,27 @@ pub(super) struct Body<'c, 'm> {
     /// By parameter: the variable or descriptor that stands for it.
     pub(super) bindings: FxHashMap<u32, Bound>,
     /// By parameter that is one descriptor of an array: the number of the descriptor.
-    pub(super) given: FxHashMap<u32, Expr>,
+    pub(super) descriptor_numbers: FxHashMap<u32, Expr>,
     flags: Vec<Text>,
     is_entry: bool,
     /// The memory that earlier memory barriers order and no barrier has ordered yet: bits
     /// of MemorySemantics.
-    pub(super) ordered: u32,
+    pub(super) ordered_memory: u32,
     /// The value of an instruction in no block.
     capture: Option<Expr>,
-    /// The list that is being written. `left` is whether a statement before may have left
+    /// The list that is being written. `may_have_left` is whether a statement before may have left
     /// the function.
     current: ListId,
-    left: bool,
+    may_have_left: bool,
 }
 
 impl<'c, 'm> Body<'c, 'm> {
-    /// Writes a function. `passed` says which of its pointer parameters are variables.
+    /// Writes a function. `static_arguments` says which of its pointer parameters are variables.
     pub(super) fn write(
         convert: &'c mut Convert<'m>,
         function: &'m Function,
         name: &str,
-        passed: &[Option<StaticArgument>],
+        static_arguments: &[Option<StaticArgument>],
         entry: Option<&EntryPoint>,
     ) -> Result<(), Refused> {
         let module = convert.module;
@@ -139,11 +139,11 @@ impl<'c, 'm> Body<'c, 'm> {
         let usage = usage(module, function, &tree);
         convert.names.enter();
         let parameters = module.parameters(function).iter().map(|parameter| parameter.id);
-        let variable = |(id, passed): (u32, &Option<StaticArgument>)| match passed {
+        let variable = |(id, argument): (u32, &Option<StaticArgument>)| match argument {
             Some(StaticArgument::Variable(bound)) => Some((id, *bound)),
             _ => None,
         };
-        let bindings = parameters.zip(passed).filter_map(variable).collect();
+        let bindings = parameters.zip(static_arguments).filter_map(variable).collect();
         let mut body = Body {
             convert,
             function,
@@ -157,14 +157,14 @@ impl<'c, 'm> Body<'c, 'm> {
             places: ById::of(module, function),
             pointers: FxHashMap::default(),
             bindings,
-            given: FxHashMap::default(),
+            descriptor_numbers: FxHashMap::default(),
             is_entry: entry.is_some(),
-            ordered: 0,
+            ordered_memory: 0,
             capture: None,
             current: 0,
-            left: false,
+            may_have_left: false,
         };
-        let head = body.head(name, passed, entry)?;
+        let head = body.head(name, static_arguments, entry)?;
         body.out = std::mem::take(&mut body.convert.functions);
         [&*head, " {\n"].into_iter().for_each(|text| body.out.push_str(text));
         body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
@@ -181,7 +181,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    fn head(&mut self, name: &str, passed: &[Option<StaticArgument>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
+    fn head(&mut self, name: &str, static_arguments: &[Option<StaticArgument>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
         let module = self.convert.module;
         if let Some(entry) = entry {
             return self.convert.entry_head(name, entry);
@@ -193,22 +193,22 @@ impl<'c, 'm> Body<'c, 'm> {
             parts.iter().for_each(|part| head.push_str(part));
         };
         for (at, parameter) in module.parameters(self.function).iter().enumerate() {
-            if let Some(Some(StaticArgument::Pointer(targets))) = passed.get(at) {
+            if let Some(Some(StaticArgument::Pointer(targets))) = static_arguments.get(at) {
                 let (names, pointer) = self.saved_names(parameter.id, targets.clone());
                 names.iter().for_each(|name| add(&[name, ": u32"]));
                 self.keep_pointer(parameter.id, pointer)?;
                 continue;
             }
             if let Some(bound) = self.bindings.get(&parameter.id) {
-                if bound.element == Element::Given {
+                if bound.element == Element::Argument {
                     let name = self.convert.names.local("which");
                     add(&[&name, ": u32"]);
-                    self.given.insert(parameter.id, Expr::name(name));
+                    self.descriptor_numbers.insert(parameter.id, Expr::name(name));
                 }
                 continue;
             }
-            let wanted = self.wanted(parameter.id);
-            let local = self.convert.names.local(&wanted);
+            let wanted_name = self.wanted_name(parameter.id);
+            let local = self.convert.names.local(&wanted_name);
             match module.pointer_type(parameter.type_) {
                 Some((StorageClass::Function, pointee)) => {
                     let text = self.convert.value_type(pointee)?;
@@ -226,10 +226,10 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
             }
         }
-        for input in self.convert.carried.get(&self.function.id).cloned().unwrap_or_default() {
+        for input in self.convert.input_parameters.get(&self.function.id).cloned().unwrap_or_default() {
             let type_ = module.variable(input).map_or(0, |variable| variable.type_);
-            let (wanted, text) = (self.wanted(input), self.convert.value_type(type_)?);
-            let local = self.convert.names.local(&wanted);
+            let (wanted_name, text) = (self.wanted_name(input), self.convert.value_type(type_)?);
+            let local = self.convert.names.local(&wanted_name);
             add(&[&local, ": ", &text]);
             self.remember(input, local, type_);
         }
@@ -241,14 +241,14 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(head)
     }
 
-    pub(super) fn wanted(&self, id: u32) -> Text {
+    pub(super) fn wanted_name(&self, id: u32) -> Text {
         self.convert.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from)
     }
 
     /// A name for a value, to be declared once in the function.
     fn name(&mut self, id: u32) -> Text {
         match self.convert.op_names.get(&id) {
-            Some(wanted) => self.convert.names.local(wanted),
+            Some(wanted_name) => self.convert.names.local(wanted_name),
             // Only ids have such names.
             None => Text::numbered("x_", id.into(), ""),
         }
@@ -322,7 +322,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// Whether every invocation of the workgroup reaches the current statement.
     pub(super) fn is_reached_by_all(&self) -> bool {
-        self.is_entry && self.current == 0 && !self.left
+        self.is_entry && self.current == 0 && !self.may_have_left
     }
 
     /// Writes a switch with a clause for each number below a count. The last clause is the default.
@@ -361,7 +361,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         self.indent -= 1;
         self.line_of(&["}"]);
-        self.left = true;
+        self.may_have_left = true;
         Ok(())
     }
 
@@ -389,21 +389,21 @@ impl<'c, 'm> Body<'c, 'm> {
         let variable = resource.variable;
         let is_array = |type_: Option<u32>| matches!(type_.and_then(|t| module.types().get(t)), Some(Type::Array { .. }));
         let pointee = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(_, pointee)| pointee);
-        let whole = is_array(pointee) || !is_array(module.variable(variable).map(|v| v.type_));
-        Ok(match resource.which {
-            _ if whole => (None, Bound { variable, element: Element::All }),
-            Which::Only(at) => (None, Bound { variable, element: Element::Only(at) }),
-            Which::Any(index) => (Some(index), Bound { variable, element: Element::Given }),
+        let is_whole = is_array(pointee) || !is_array(module.variable(variable).map(|v| v.type_));
+        Ok(match resource.index {
+            _ if is_whole => (None, Bound { variable, element: Element::All }),
+            DescriptorIndex::Only(at) => (None, Bound { variable, element: Element::Only(at) }),
+            DescriptorIndex::Any(index) => (Some(index), Bound { variable, element: Element::Argument }),
         })
     }
 
     fn nested(&mut self, list: ListId) -> Result<(), Refused> {
         self.indent += 1;
-        let around = std::mem::replace(&mut self.current, list);
-        let done = self.list(list);
-        self.current = around;
+        let outer = std::mem::replace(&mut self.current, list);
+        let result = self.list(list);
+        self.current = outer;
         self.indent -= 1;
-        done
+        result
     }
 
     fn list(&mut self, list: ListId) -> Result<(), Refused> {
@@ -519,10 +519,10 @@ impl<'c, 'm> Body<'c, 'm> {
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
             Item::Switch { block, clauses } => {
                 let mut selector = self.selector(*block)?;
-                let asked_again = |item: &Item| matches!(item, Item::Among { .. });
-                if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(asked_again)) {
+                let tests_selector = |item: &Item| matches!(item, Item::Among { .. });
+                if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(tests_selector)) {
                     // The memory that the selector was read from may change.
-                    selector = self.bound(&selector)?;
+                    selector = self.bind(&selector)?;
                     if self.convert.plan.keeps_selectors() {
                         let id = self.terminator_operand(*block);
                         self.values.insert(id, selector.clone());
@@ -599,7 +599,7 @@ impl<'c, 'm> Body<'c, 'm> {
             return Ok(selector.clone());
         }
         let selector = self.value(self.terminator_operand(node))?;
-        let selector = self.named(&selector)?;
+        let selector = self.repeatable(&selector)?;
         self.selectors.insert(node, selector.clone());
         Ok(selector)
     }
@@ -652,8 +652,8 @@ impl<'c, 'm> Body<'c, 'm> {
     fn assign(&mut self, mut copies: Vec<Copy>) -> Result<(), Refused> {
         if !self.convert.plan.copies_in_turn() {
             for at in 1..copies.len() {
-                if copies[..at].iter().any(|before| mentions(&copies[at].value.text, &before.name)) {
-                    copies[at].value = self.bound(&copies[at].value.clone())?;
+                if copies[..at].iter().any(|earlier| mentions(&copies[at].value.text, &earlier.name)) {
+                    copies[at].value = self.bind(&copies[at].value.clone())?;
                 }
             }
         }
@@ -668,21 +668,22 @@ impl<'c, 'm> Body<'c, 'm> {
     /// Writes the end of a continue construct that may leave its loop. The phis of the header are
     /// assigned only if the loop goes on, and the phis of the merge block only if it ends.
     fn latch(&mut self, block: Node, header: Node, merge: Node, negated: bool) -> Result<(), Refused> {
-        let (again, leaves) = (self.copies(block, header)?, self.copies(block, merge)?);
+        let (to_header, to_merge) = (self.copies(block, header)?, self.copies(block, merge)?);
         let mut condition = self.value(self.terminator_operand(block))?;
         let negated = negated != self.convert.plan.negates_latch();
         // If nothing after the loop reads the phis of its header, they may change in either case.
         let body = self.tree.list_of[header as usize];
-        let alone = leaves.is_empty() && again.iter().all(|copy| self.usage.stays_within(self.convert.module, copy.phi, body, &self.tree));
-        if (alone || self.convert.plan.copies_on_every_edge()) && !again.is_empty() {
-            if again.iter().any(|copy| mentions(&condition.text, &copy.name)) {
-                condition = self.bound(&condition)?;
+        let header_phis_stay_inside =
+            to_merge.is_empty() && to_header.iter().all(|copy| self.usage.stays_within(self.convert.module, copy.phi, body, &self.tree));
+        if (header_phis_stay_inside || self.convert.plan.copies_on_every_edge()) && !to_header.is_empty() {
+            if to_header.iter().any(|copy| mentions(&condition.text, &copy.name)) {
+                condition = self.bind(&condition)?;
             }
-            self.assign(again)?;
-            self.assign(leaves)?;
-        } else if !again.is_empty() || !leaves.is_empty() {
-            condition = self.named(&condition)?;
-            let (mut test, mut copies, mut others) = (condition.clone(), again, leaves);
+            self.assign(to_header)?;
+            self.assign(to_merge)?;
+        } else if !to_header.is_empty() || !to_merge.is_empty() {
+            condition = self.repeatable(&condition)?;
+            let (mut test, mut copies, mut others) = (condition.clone(), to_header, to_merge);
             if !negated {
                 std::mem::swap(&mut copies, &mut others);
             }
@@ -709,7 +710,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     fn end(&mut self, node: Node, last: bool) -> Result<(), Refused> {
         let Some(end) = self.code(node).last().copied() else { return Ok(()) };
-        self.left = true;
+        self.may_have_left = true;
         match end.op {
             Op::Return if self.is_entry => self.return_from_entry(last),
             Op::Return => {
@@ -805,7 +806,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let shape = module.shape(id);
         if (shape.rows, shape.columns) == (1, 1) {
             let bits = module.constant_value(id).unwrap_or(0);
-            let bits = self.bound(&Expr::literal(format!("{bits:#x}u")))?;
+            let bits = self.bind(&Expr::literal(format!("{bits:#x}u")))?;
             return Ok(match shape.scalar {
                 // naga has no bitcast to two halves.
                 Scalar::Float { width: 16 } => Expr::call("f16", &[Expr::call("unpack2x16float", &[bits]).member("x")]),
@@ -821,7 +822,7 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// Gives the expression a name of its own.
-    pub(super) fn bound(&mut self, value: &Expr) -> Result<Expr, Refused> {
+    pub(super) fn bind(&mut self, value: &Expr) -> Result<Expr, Refused> {
         let name = self.convert.names.local("t");
         // Some front ends evaluate constants through `let`.
         let declares = if value.constant { "var" } else { "let" };
@@ -830,16 +831,16 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// The expression in a form that may be written twice: a name or a literal.
-    pub(super) fn named(&mut self, value: &Expr) -> Result<Expr, Refused> {
+    pub(super) fn repeatable(&mut self, value: &Expr) -> Result<Expr, Refused> {
         if value.depth == 0 && value.level >= Level::Unary && !value.text.contains(['[', '.']) || value.constant && value.depth <= 1 {
             return Ok(value.clone());
         }
-        self.bound(value)
+        self.bind(value)
     }
 
     /// Where the result of an instruction is spelled.
-    pub(super) fn stands(&self, index: usize) -> Placement {
-        self.usage.stand(index)
+    pub(super) fn placement(&self, index: usize) -> Placement {
+        self.usage.placement(index)
     }
 
     /// The value of an instruction in no block.
@@ -847,8 +848,8 @@ impl<'c, 'm> Body<'c, 'm> {
         self.capture = None;
         deep(|| self.compute(CAPTURED, i, operands))?;
         // A value that was made in a variable is in scope here only.
-        let made = self.values.remove(i.result);
-        let value = self.capture.take().or(made);
+        let declared = self.values.remove(i.result);
+        let value = self.capture.take().or(declared);
         value.ok_or_else(|| self.convert.refused_at(i, Why::Instruction, "WGSL has no such constant"))
     }
 
@@ -858,7 +859,7 @@ impl<'c, 'm> Body<'c, 'm> {
             self.capture = Some(value);
             return Ok(());
         }
-        match self.usage.stand(index) {
+        match self.usage.placement(index) {
             Placement::Unused => Ok(()),
             Placement::Inline if value.depth < MAX_DEPTH && value.text.len() < MAX_WIDTH => {
                 self.values.insert(i.result, value);
@@ -880,7 +881,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// Declares a variable with an initial value, of which parts will be changed. Returns its name.
     pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<Text, Refused> {
-        let name = match self.usage.stand(index) {
+        let name = match self.usage.placement(index) {
             Placement::Var(_) => {
                 let name = self.values.get(i.result).map_or_else(Text::default, |v| v.text.clone());
                 self.line(format!("{name} = {};", value.text));
@@ -889,7 +890,7 @@ impl<'c, 'm> Body<'c, 'm> {
             _ => {
                 let name = match index {
                     // Each use makes a new variable.
-                    CAPTURED => self.convert.names.local(&self.wanted(i.result)),
+                    CAPTURED => self.convert.names.local(&self.wanted_name(i.result)),
                     _ => self.name(i.result),
                 };
                 self.line_of(&["var ", &name, " = ", &value.text, ";"]);
@@ -980,7 +981,7 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             let is_pointer = module.pointer_type(type_).is_some();
             if is_pointer {
-                let (given, passed) = match self.part_of_local(id) {
+                let (call_arguments, static_argument) = match self.part_of_local(id) {
                     // WGSL passes no pointer to a part of a variable. A copy is passed, and
                     // copied back.
                     Some(part) => {
@@ -992,14 +993,14 @@ impl<'c, 'm> Body<'c, 'm> {
                     }
                     None => self.pointer_argument(id, i)?,
                 };
-                arguments.extend(given);
-                bindings.push(passed);
+                arguments.extend(call_arguments);
+                bindings.push(static_argument);
             } else {
                 arguments.push(self.value(id)?);
                 bindings.push(None);
             }
         }
-        let mut inputs = self.convert.carried.get(&callee.id).cloned().unwrap_or_default();
+        let mut inputs = self.convert.input_parameters.get(&callee.id).cloned().unwrap_or_default();
         if self.convert.plan.mixes_inputs() {
             inputs.reverse();
         }
@@ -1008,7 +1009,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         let name = self.convert.instance(callee, bindings)?;
         let call = Expr::call(&name, &arguments);
-        match self.usage.stand(index) {
+        match self.usage.placement(index) {
             Placement::Unused => self.line_of(&[&call.text, ";"]),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
         }

@@ -154,7 +154,7 @@ impl Body<'_, '_> {
             self.operating(&mut parts)?;
             // Constant bounds in the wrong order would be a shader-creation error.
             if name == "clamp" && parts[1].constant && parts[2].constant {
-                parts[1] = self.bound(&parts[1].clone())?;
+                parts[1] = self.bind(&parts[1].clone())?;
             }
             let value = self.as_result(Expr::call(name, &parts), signed, i)?;
             return self.define(index, i, value);
@@ -185,7 +185,7 @@ impl Body<'_, '_> {
         self.operating(&mut parts)?;
         if matches!(function, Glsl::FClamp | Glsl::SmoothStep | Glsl::Ldexp) {
             for part in parts.iter_mut().filter(|p| p.constant) {
-                let name = self.bound(&part.clone())?;
+                let name = self.bind(&part.clone())?;
                 *part = name;
             }
         }
@@ -205,24 +205,24 @@ impl Body<'_, '_> {
             Glsl::Normalize if scalar => Expr::call("sign", &parts),
             Glsl::Normalize => Expr::call("normalize", &parts),
             Glsl::FaceForward if scalar => {
-                let n = self.named(&parts[0])?;
+                let n = self.repeatable(&parts[0])?;
                 let test = Expr::binary("<", &Expr::binary("*", &parts[1], &parts[2]), &Expr::literal("0.0f"));
                 Expr::call("select", &[Expr::unary("-", &n), n, test])
             }
             Glsl::FaceForward => Expr::call("faceForward", &parts),
             Glsl::Reflect if scalar => {
-                let (v, n) = (self.named(&parts[0])?, self.named(&parts[1])?);
+                let (v, n) = (self.repeatable(&parts[0])?, self.repeatable(&parts[1])?);
                 let twice = Expr::binary("*", &Expr::literal("2.0f"), &Expr::binary("*", &n, &v));
                 Expr::binary("-", &v, &Expr::binary("*", &twice, &n))
             }
             Glsl::Reflect => Expr::call("reflect", &parts),
             Glsl::Refract if scalar => {
-                let (v, n, eta) = (self.named(&parts[0])?, self.named(&parts[1])?, self.named(&parts[2])?);
+                let (v, n, eta) = (self.repeatable(&parts[0])?, self.repeatable(&parts[1])?, self.repeatable(&parts[2])?);
                 let one = Expr::literal("1.0f");
-                let cosine = self.bound(&Expr::binary("*", &n, &v))?;
+                let cosine = self.bind(&Expr::binary("*", &n, &v))?;
                 let square = |x: &Expr| Expr::binary("*", x, x);
                 let sine = Expr::binary("*", &square(&eta), &Expr::binary("-", &one, &square(&cosine)));
-                let k = self.bound(&Expr::binary("-", &one, &sine))?;
+                let k = self.bind(&Expr::binary("-", &one, &sine))?;
                 let along = Expr::binary("+", &Expr::binary("*", &eta, &cosine), &Expr::call("sqrt", std::slice::from_ref(&k)));
                 let bent = Expr::binary("-", &Expr::binary("*", &eta, &v), &Expr::binary("*", &along, &n));
                 Expr::call("select", &[bent, Expr::literal("0.0f"), Expr::binary("<", &k, &Expr::literal("0.0f"))])
@@ -247,7 +247,7 @@ impl Body<'_, '_> {
     /// The least or greatest operand that is no NaN. With a NaN, WGSL's functions may return
     /// either operand.
     fn numbers_first(&mut self, function: &str, parts: &[Expr], shape: Shape) -> Result<Expr, Refused> {
-        let (a, b) = (self.named(&parts[0])?, self.named(&parts[1])?);
+        let (a, b) = (self.repeatable(&parts[0])?, self.repeatable(&parts[1])?);
         let bits = self.convert.shape_type(shape.of(Scalar::U32))?;
         let splat = |text: &str| if shape.rows == 1 { text.to_string() } else { format!("{bits}({text})") };
         let nan = |x: &Expr| Expr::name(format!("((bitcast<{bits}>({}) & {}) > {})", x.text, splat("0x7fffffffu"), splat("0x7f800000u")));
@@ -261,7 +261,7 @@ impl Body<'_, '_> {
         let mut value = [self.value(arguments[0])?];
         self.operating(&mut value)?;
         let is_modf = matches!(function, Glsl::Modf | Glsl::ModfStruct);
-        let parts = self.bound(&Expr::call(if is_modf { "modf" } else { "frexp" }, &value))?;
+        let parts = self.bind(&Expr::call(if is_modf { "modf" } else { "frexp" }, &value))?;
         let (first, second) = (parts.member("fract"), parts.member(if is_modf { "whole" } else { "exp" }));
         let module = self.convert.module;
         // The exponent may have an unsigned type.

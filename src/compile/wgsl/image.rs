@@ -17,7 +17,7 @@ use smallstep_semantics::spirv::{self, Instruction, Module};
 
 use super::convert::{Convert, Element, MAX_DESCRIPTORS};
 use super::function::Body;
-use super::place::Which;
+use super::place::DescriptorIndex;
 use super::scan::Scan;
 use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
@@ -40,7 +40,7 @@ pub(super) struct Handle {
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) variable: u32,
-    pub(super) which: Which,
+    pub(super) index: DescriptorIndex,
 }
 
 /// The most values that are traced for an operand.
@@ -193,12 +193,12 @@ impl Convert<'_> {
         id: u32,
         element: u64,
         type_: u32,
-        wanted: &str,
+        wanted_name: &str,
         (set, binding): (u32, u32),
         i: &Instruction,
     ) -> Result<(Text, String), Refused> {
         let module = self.module;
-        let name = self.names.fresh(wanted);
+        let name = self.names.fresh(wanted_name);
         let at = |binding: u32| format!("@group({set}) @binding({binding})");
         let mut line = String::new();
         if let Some(image) = image_type(module, type_) {
@@ -215,18 +215,19 @@ impl Convert<'_> {
                 if uses.compares && uses.samples {
                     let free = self.free_binding(set);
                     self.notes.push(format!("the sampler {name} at set {set}, binding {binding}, compares at binding {free}"));
-                    samplers.push((true, self.names.fresh(&format!("{wanted}_comparison")), free));
+                    samplers.push((true, self.names.fresh(&format!("{wanted_name}_comparison")), free));
                 }
             }
             Some(Type::SampledImage { .. }) => {
                 // WGSL has no combined descriptor, so the sampler gets a binding of its own.
-                let mut apart = self.split.get(&(set, binding)).map(|to| to.1).filter(|_| element == 0);
+                let mut split_binding = self.split.get(&(set, binding)).map(|to| to.1).filter(|_| element == 0);
                 let kinds = [(false, uses.samples || !uses.compares), (true, uses.compares)];
                 for (compares, _) in kinds.into_iter().filter(|(_, used)| *used) {
-                    let free = apart.take().unwrap_or_else(|| self.free_binding(set));
-                    let which = if uses.compares && uses.samples && compares { ", which compares," } else { "" };
-                    self.notes.push(format!("the sampler of {name} at set {set}, binding {binding},{which} is at binding {free}"));
-                    samplers.push((compares, self.names.fresh(&format!("{wanted}_sampler")), free));
+                    let free = split_binding.take().unwrap_or_else(|| self.free_binding(set));
+                    let comparison_note = if uses.compares && uses.samples && compares { ", which compares," } else { "" };
+                    self.notes
+                        .push(format!("the sampler of {name} at set {set}, binding {binding},{comparison_note} is at binding {free}"));
+                    samplers.push((compares, self.names.fresh(&format!("{wanted_name}_sampler")), free));
                 }
             }
             Some(Type::Image(_)) => {}
@@ -364,23 +365,23 @@ impl Body<'_, '_> {
         let (mut at, mut indices) = (id, Vec::new());
         for _ in 0..64 {
             if let Some(bound) = self.bindings.get(&at).copied() {
-                let which = match (bound.element, self.given.get(&at)) {
-                    (Element::Only(number), _) => Which::Only(number),
-                    (Element::Given, Some(number)) => Which::Any(number.clone()),
+                let index = match (bound.element, self.descriptor_numbers.get(&at)) {
+                    (Element::Only(number), _) => DescriptorIndex::Only(number),
+                    (Element::Argument, Some(number)) => DescriptorIndex::Any(number.clone()),
                     _ => {
                         at = bound.variable;
                         continue;
                     }
                 };
-                return Ok(Resource { variable: bound.variable, which });
+                return Ok(Resource { variable: bound.variable, index });
             }
             let Some(i) = module.instruction(at) else { break };
             let operands = i.operands(module.words());
             at = match i.op {
                 Op::Variable => {
                     let type_ = module.variable(at).map_or(0, |v| v.type_);
-                    let (which, _) = self.which(type_, &indices)?;
-                    return Ok(Resource { variable: at, which });
+                    let (index, _) = self.descriptor_index(type_, &indices)?;
+                    return Ok(Resource { variable: at, index });
                 }
                 Op::SampledImage => operands[usize::from(sampler)],
                 Op::AccessChain | Op::InBoundsAccessChain => {
@@ -406,7 +407,7 @@ impl Body<'_, '_> {
         let texture = self.handle(operands[0], false)?;
         let has_sampler = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
         let sampler = if has_sampler { self.handle(operands[0], true)? } else { texture.clone() };
-        if let (Which::Only(a), Which::Only(b)) = (&texture.which, &sampler.which) {
+        if let (DescriptorIndex::Only(a), DescriptorIndex::Only(b)) = (&texture.index, &sampler.index) {
             return match self.image_of((texture.variable, *a), (sampler.variable, *b), i, operands)? {
                 Some(value) => self.define(index, i, value),
                 None => Ok(()),
@@ -418,14 +419,14 @@ impl Body<'_, '_> {
             self.line(format!("var {name}: {text};"));
         }
         self.each_descriptor(&texture, &mut |this, a| {
-            let mut one = |this: &mut Self, b: u64| {
+            let mut write_one = |this: &mut Self, b: u64| {
                 if let Some(value) = this.image_of((texture.variable, a), (sampler.variable, b), i, operands)? {
                     this.line(format!("{name} = {};", value.text));
                 }
                 Ok(())
             };
             // A combined image and sampler have the same index.
-            if sampler.variable == texture.variable { one(this, a) } else { this.each_descriptor(&sampler, &mut one) }
+            if sampler.variable == texture.variable { write_one(this, a) } else { this.each_descriptor(&sampler, &mut write_one) }
         })?;
         if i.result == 0 { Ok(()) } else { self.define(index, i, Expr::name(name)) }
     }
@@ -433,9 +434,9 @@ impl Body<'_, '_> {
     /// Calls `each` for every descriptor that a resource may be, in the clauses of a switch if
     /// there are several.
     fn each_descriptor(&mut self, resource: &Resource, each: &mut dyn FnMut(&mut Self, u64) -> Result<(), Refused>) -> Result<(), Refused> {
-        match &resource.which {
-            Which::Only(at) => each(self, *at),
-            Which::Any(index) => {
+        match &resource.index {
+            DescriptorIndex::Only(at) => each(self, *at),
+            DescriptorIndex::Any(index) => {
                 let count = self.convert.descriptors(resource.variable).map_or(1, |(count, _)| count);
                 self.clauses(index, count.min(MAX_DESCRIPTORS) as usize, &mut |this, at| each(this, at as u64))
             }
@@ -475,9 +476,9 @@ impl Body<'_, '_> {
             _ => {}
         }
         let coordinate = self.value(operands[1])?;
-        let coordinate = if coordinate.constant { coordinate } else { self.named(&coordinate)? };
+        let coordinate = if coordinate.constant { coordinate } else { self.repeatable(&coordinate)? };
         let coordinate =
-            if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bound(&coordinate)? } else { coordinate };
+            if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bind(&coordinate)? } else { coordinate };
         let projects = matches!(
             i.op,
             Op::ImageSampleProjImplicitLod
@@ -501,7 +502,7 @@ impl Body<'_, '_> {
                 if let Some(offset) = extra.offset {
                     let signed = matches!(self.convert.module.shape(operands[1]).scalar, Scalar::Int { signed: true, .. });
                     let offset = self.integer(offset, signed)?;
-                    place = if place.constant { self.bound(&place)? } else { place };
+                    place = if place.constant { self.bind(&place)? } else { place };
                     place = Expr::binary("+", &place, &offset);
                 }
                 let mut arguments = vec![texture_expr, place];
@@ -515,10 +516,10 @@ impl Body<'_, '_> {
                         4 => texel,
                         rows => {
                             let zero = self.convert.scalar_literal(shape.scalar, 0)?.unwrap_or_default();
-                            let whole = self.convert.shape_type(Shape::vector(shape.scalar, 4))?;
+                            let vector_type = self.convert.shape_type(Shape::vector(shape.scalar, 4))?;
                             let mut parts = vec![texel];
                             parts.extend((rows..4).map(|_| Expr::literal(zero.clone())));
-                            Expr::call(&whole, &parts)
+                            Expr::call(&vector_type, &parts)
                         }
                     };
                     arguments.push(texel);
@@ -590,8 +591,8 @@ impl Body<'_, '_> {
                 }
                 // WGSL samples depth textures without bias and gradients, and only at
                 // integer levels.
-                let whole = extra.lod.is_none_or(|lod| self.is_whole(lod));
-                let is_color = depth && !reference && (extra.bias.is_some() || extra.gradient.is_some() || !whole);
+                let is_whole_level = extra.lod.is_none_or(|lod| self.is_whole(lod));
+                let is_color = depth && !reference && (extra.bias.is_some() || extra.gradient.is_some() || !is_whole_level);
                 let depth = depth && !is_color;
                 let of = match is_color {
                     true => Expr::name(self.convert.color_texture(texture.0, texture.1, &image, i)?),

@@ -35,7 +35,7 @@ const MAX_CLIP_DISTANCES: u64 = 8;
 fn attributes_of(located: &Located) -> String {
     let location = Text::numbered("@location(", located.location.into(), ")");
     let index = located.index.map(|index| Text::numbered(" @blend_src(", index.into(), ")"));
-    [&*location, index.as_deref().unwrap_or_default(), &*located.how].concat()
+    [&*location, index.as_deref().unwrap_or_default(), &*located.interpolation].concat()
 }
 
 /// A parameter, or a part of the result.
@@ -50,7 +50,7 @@ struct Slot {
     /// The type of that part, if its integers have another sign than in the interface.
     cast: Option<Text>,
     /// The preferred name of a parameter.
-    wanted: String,
+    wanted_name: String,
     /// The location and components. `None` for a built-in.
     located: Option<Located>,
 }
@@ -65,7 +65,7 @@ struct Located {
     components: (u32, u32),
     scalar: Scalar,
     /// The interpolation attribute, such as ` @interpolate(flat)`.
-    how: String,
+    interpolation: String,
 }
 
 /// Several variables at one location, which share a parameter or a part of the result.
@@ -88,7 +88,7 @@ pub(super) struct Port {
     /// The names of its parameters.
     names: Vec<Text>,
     /// Whether it is a private variable.
-    kept: bool,
+    is_private: bool,
 }
 
 impl Port {
@@ -147,7 +147,7 @@ impl Convert<'_> {
         self.ports = Ports::default();
         let module = self.module;
         let modes = module.modes(entry);
-        if modes.early_fragment_tests && !self.is_alike_with_early_tests(entry) {
+        if modes.early_fragment_tests && !self.ignores_early_tests(entry) {
             return Err(self.refused(
                 Why::EntryPoint,
                 format!("entry point {:?} has EarlyFragmentTests, which WGSL has not, and does what shows them", entry.name),
@@ -158,38 +158,38 @@ impl Convert<'_> {
         }
         for &id in module.interface_of(entry) {
             let Some(variable) = module.variable(id).copied() else { continue };
-            let named = self.scan.named(id).cloned().unwrap_or_default();
-            let (used, elsewhere) = (!named.by.is_empty(), named.by.iter().any(|by| *by != function.id));
+            let uses = self.scan.uses_of(id).cloned().unwrap_or_default();
+            let (is_used, used_elsewhere) = (!uses.functions.is_empty(), uses.functions.iter().any(|by| *by != function.id));
             let input = match variable.class {
                 StorageClass::Input => true,
                 StorageClass::Output => false,
                 _ => continue,
             };
-            if !used && variable.initializer.is_none() {
+            if !is_used && variable.initializer.is_none() {
                 continue;
             }
-            let clips = !input && self.ignored_outputs(&variable)?;
+            let has_clip_distances = !input && self.ignored_outputs(&variable)?;
             let mut slots = Vec::new();
-            self.slots(entry.model, &variable, input, clips, &mut slots)?;
+            self.slots(entry.model, &variable, input, has_clip_distances, &mut slots)?;
             if slots.len() > MAX_SLOTS {
                 return Err(self.refused(Why::Limit, format!("%{id} has more than {MAX_SLOTS} locations")));
             }
-            let whole = |slot: &Slot| slot.located.as_ref().is_none_or(|l| l.components.0 == 0);
-            let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
+            let starts_at_first = |slot: &Slot| slot.located.as_ref().is_none_or(|l| l.components.0 == 0);
+            let is_simple = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && starts_at_first(slot));
             // A function that several entry points reach is written once.
             let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
-            let kept = !input || !plain || named.passed || elsewhere && !is_of_one;
+            let is_private = !input || !is_simple || uses.is_argument || used_elsewhere && !is_of_one;
             let names = match input {
-                true => slots.iter().map(|slot| self.names.fresh(&slot.wanted)).collect(),
+                true => slots.iter().map(|slot| self.names.fresh(&slot.wanted_name)).collect(),
                 false => Vec::new(),
             };
-            let port = Port { id, slots, names, kept };
+            let port = Port { id, slots, names, is_private };
             if input { self.ports.inputs.push(port) } else { self.ports.outputs.push(port) }
         }
         for input in [true, false] {
             self.share_locations(input)?;
         }
-        self.find_carried();
+        self.find_input_parameters();
         let has_position = self.ports.outputs.iter().flat_map(|p| &p.slots).any(|s| s.attributes.contains("position"));
         self.ports.position = entry.model == ExecutionModel::Vertex && !has_position;
         Ok(())
@@ -197,30 +197,30 @@ impl Convert<'_> {
 
     /// Finds the inputs that each function or its callees read. They become parameters of
     /// the function.
-    fn find_carried(&mut self) {
+    fn find_input_parameters(&mut self) {
         let module = self.module;
-        let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
+        let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.is_private).map(|port| port.id).collect();
         let mut work = Vec::new();
         for &input in &inputs {
-            work.extend(self.scan.named(input).into_iter().flat_map(|named| &named.by).map(|&function| (function, input)));
+            work.extend(self.scan.uses_of(input).into_iter().flat_map(|uses| &uses.functions).map(|&function| (function, input)));
         }
         if work.is_empty() {
             return;
         }
         let callers = self.scan.callers(module);
         while let Some((function, input)) = work.pop() {
-            let carried = self.carried.entry(function).or_default();
-            if !carried.contains(&input) {
-                carried.push(input);
+            let inputs = self.input_parameters.entry(function).or_default();
+            if !inputs.contains(&input) {
+                inputs.push(input);
                 work.extend(callers.get(&function).into_iter().flatten().map(|&caller| (caller, input)));
             }
         }
-        self.carried.values_mut().for_each(|inputs| inputs.sort_unstable());
+        self.input_parameters.values_mut().for_each(|inputs| inputs.sort_unstable());
     }
 
     /// Whether early depth and stencil tests make no difference: the shader writes no memory and no
     /// depth, and does not end early.
-    fn is_alike_with_early_tests(&self, entry: &EntryPoint) -> bool {
+    fn ignores_early_tests(&self, entry: &EntryPoint) -> bool {
         let module = self.module;
         let memory = |id: u32| {
             let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
@@ -251,24 +251,24 @@ impl Convert<'_> {
         let mut places: FxHashMap<(u32, Option<u32>), Vec<&Located>> = FxHashMap::default();
         let mut order = Vec::new();
         for located in ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()) {
-            let here = places.entry((located.location, located.index)).or_default();
-            if here.is_empty() {
+            let located_there = places.entry((located.location, located.index)).or_default();
+            if located_there.is_empty() {
                 order.push((located.location, located.index));
             }
-            here.push(located);
+            located_there.push(located);
         }
         let mut shared: Vec<Shared> = Vec::new();
         for location in order {
-            let here = &places[&location];
-            let first = here[0];
-            if here.len() == 1 && first.components.0 == 0 {
+            let located_there = &places[&location];
+            let first = located_there[0];
+            if located_there.len() == 1 && first.components.0 == 0 {
                 continue;
             }
-            if here.iter().any(|l| l.scalar != first.scalar || l.how != first.how) {
+            if located_there.iter().any(|l| l.scalar != first.scalar || l.interpolation != first.interpolation) {
                 let what = format!("location {} has variables of different types or interpolation, and WGSL has one there", location.0);
                 return Err(self.refused(Why::BuiltIn, what));
             }
-            let components = here.iter().map(|l| l.components.0 + l.components.1).max().unwrap_or(1);
+            let components = located_there.iter().map(|l| l.components.0 + l.components.1).max().unwrap_or(1);
             let text = self.shape_type(Shape::vector(first.scalar, components.min(4) as u8))?;
             let name = self.names.fresh(&format!("location_{}", location.0));
             let attributes = attributes_of(first);
@@ -281,12 +281,13 @@ impl Convert<'_> {
         for port in ports {
             for (at, slot) in port.slots.iter().enumerate() {
                 let Some(located) = slot.located.as_ref().filter(|_| Port::is_shared(slot, &shared)) else { continue };
-                let of = shared.iter().find(|s| s.location == (located.location, located.index));
+                let shared_slot = shared.iter().find(|s| s.location == (located.location, located.index));
                 let (first, count) = (located.components.0 as usize, located.components.1 as usize);
-                port.kept = true;
-                if let (Some(of), Some(name)) = (of, port.names.get_mut(at)) {
+                port.is_private = true;
+                if let (Some(shared_slot), Some(name)) = (shared_slot, port.names.get_mut(at)) {
                     let letters: String = COMPONENTS.iter().skip(first).take(count).copied().collect();
-                    *name = if of.components == 1 { of.name.clone() } else { Text::of(&[&of.name, ".", &letters]) };
+                    *name =
+                        if shared_slot.components == 1 { shared_slot.name.clone() } else { Text::of(&[&shared_slot.name, ".", &letters]) };
                 }
             }
         }
@@ -303,13 +304,13 @@ impl Convert<'_> {
         let module = self.module;
         let members = module.types().members(variable.type_).len() as u32;
         let of_member = |member: u32| module.built_in(variable.type_, member).filter(|b| is_ignored(*b));
-        let whole = module.built_in(variable.id, WHOLE).filter(|b| is_ignored(*b));
-        if whole.is_none() && !(0..members).any(|member| of_member(member).is_some()) {
+        let of_variable = module.built_in(variable.id, WHOLE).filter(|b| is_ignored(*b));
+        if of_variable.is_none() && !(0..members).any(|member| of_member(member).is_some()) {
             return Ok(false);
         }
         let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
-        pointers.extend(whole.map(|b| (variable.id, b)));
-        let (mut clips, mut sized) = (false, false);
+        pointers.extend(of_variable.map(|b| (variable.id, b)));
+        let (mut has_clip_distances, mut sets_point_size) = (false, false);
         for i in module.instructions() {
             let operands = i.operands(module.words());
             match i.op {
@@ -325,7 +326,7 @@ impl Convert<'_> {
                 Op::Store | Op::CopyMemory | Op::FunctionCall => {
                     for (at, pointer) in operands.iter().enumerate().take(if i.is(Op::FunctionCall) { operands.len() } else { 1 }) {
                         let value = if i.is(Op::Store) { operands.get(1).copied() } else { None };
-                        let known = pointers.get(pointer).map(|&built_in| (built_in, value));
+                        let of_pointer = pointers.get(pointer).map(|&built_in| (built_in, value));
                         // The pointer may refer to all of gl_PerVertex.
                         let all = (0..members).filter(|_| *pointer == variable.id && (at > 0 || !i.is(Op::FunctionCall)));
                         let part = |member: u32| {
@@ -333,12 +334,12 @@ impl Convert<'_> {
                             composite.operands(module.words()).get(member as usize).copied()
                         };
                         let members = all.filter_map(|member| of_member(member).map(|built_in| (built_in, part(member))));
-                        for (built_in, value) in known.into_iter().chain(members) {
+                        for (built_in, value) in of_pointer.into_iter().chain(members) {
                             let is_one = value.and_then(|value| module.constant_value(value)) == Some(u64::from(1.0f32.to_bits()));
                             match built_in {
-                                BuiltIn::ClipDistance => clips = true,
+                                BuiltIn::ClipDistance => has_clip_distances = true,
                                 BuiltIn::PointSize if is_one => {}
-                                BuiltIn::PointSize if self.options.point_size == PointSize::Ignore => sized = true,
+                                BuiltIn::PointSize if self.options.point_size == PointSize::Ignore => sets_point_size = true,
                                 BuiltIn::PointSize => {
                                     return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
                                 }
@@ -350,10 +351,10 @@ impl Convert<'_> {
                 _ => {}
             }
         }
-        if sized {
+        if sets_point_size {
             self.notes.push("the size of points is left out: in WGSL it is always 1.0".into());
         }
-        Ok(clips)
+        Ok(has_clip_distances)
     }
 
     fn slots(
@@ -361,18 +362,18 @@ impl Convert<'_> {
         model: ExecutionModel,
         variable: &Variable,
         input: bool,
-        clips: bool,
+        has_clip_distances: bool,
         slots: &mut Vec<Slot>,
     ) -> Result<(), Refused> {
         let module = self.module;
         let id = variable.id;
-        let wanted = self.op_name(id).map_or_else(String::new, str::to_string);
-        let ignored = |is: BuiltIn| !input && is_ignored(is) && !(clips && is == BuiltIn::ClipDistance);
-        if let Some(is) = module.built_in(id, WHOLE) {
-            if ignored(is) {
+        let wanted_name = self.op_name(id).map_or_else(String::new, str::to_string);
+        let ignored = |builtin: BuiltIn| !input && is_ignored(builtin) && !(has_clip_distances && builtin == BuiltIn::ClipDistance);
+        if let Some(builtin) = module.built_in(id, WHOLE) {
+            if ignored(builtin) {
                 return Ok(());
             }
-            return self.built_in_slot(model, is, variable.type_, id, input, String::new(), &wanted, slots);
+            return self.built_in_slot(model, builtin, variable.type_, id, input, String::new(), &wanted_name, slots);
         }
         let members = module.types().members(variable.type_).to_vec();
         let names = self.member_names(variable.type_);
@@ -382,18 +383,18 @@ impl Convert<'_> {
             let Some(location) = &mut location else {
                 return Err(self.refused(Why::BuiltIn, format!("%{id} has neither a BuiltIn nor a Location")));
             };
-            let how = self.interpolation(model, input, id, WHOLE);
-            let mut at = self.begins(*location, id, WHOLE, how);
-            return self.located(variable.type_, &mut at, String::new(), &wanted, slots);
+            let interpolation = self.interpolation(model, input, id, WHOLE);
+            let mut at = self.first_location(*location, id, WHOLE, interpolation);
+            return self.add_located_slots(variable.type_, &mut at, String::new(), &wanted_name, slots);
         }
         for (at, member) in members.iter().enumerate() {
             let at = at as u32;
             let path = format!(".{}", names[at as usize]);
-            if let Some(is) = module.built_in(variable.type_, at) {
-                if ignored(is) {
+            if let Some(builtin) = module.built_in(variable.type_, at) {
+                if ignored(builtin) {
                     continue;
                 }
-                self.built_in_slot(model, is, member.type_, id, input, path, &names[at as usize], slots)?;
+                self.built_in_slot(model, builtin, member.type_, id, input, path, &names[at as usize], slots)?;
                 continue;
             }
             if let Some(own) = module.decoration(variable.type_, at, Decorate::Location) {
@@ -402,12 +403,12 @@ impl Convert<'_> {
             let Some(location) = &mut location else {
                 return Err(self.refused(Why::BuiltIn, format!("member {at} of %{id} has neither a BuiltIn nor a Location")));
             };
-            let how = match self.interpolation(model, input, variable.type_, at) {
-                how if how.is_empty() => self.interpolation(model, input, id, WHOLE),
-                how => how,
+            let interpolation = match self.interpolation(model, input, variable.type_, at) {
+                interpolation if interpolation.is_empty() => self.interpolation(model, input, id, WHOLE),
+                interpolation => interpolation,
             };
-            let mut from = self.begins(*location, variable.type_, at, how);
-            self.located(member.type_, &mut from, path, &names[at as usize], slots)?;
+            let mut from = self.first_location(*location, variable.type_, at, interpolation);
+            self.add_located_slots(member.type_, &mut from, path, &names[at as usize], slots)?;
             *location = from.location;
         }
         Ok(())
@@ -417,27 +418,27 @@ impl Convert<'_> {
     fn built_in_slot(
         &mut self,
         model: ExecutionModel,
-        is: BuiltIn,
+        builtin: BuiltIn,
         type_: u32,
         id: u32,
         input: bool,
         path: String,
-        wanted: &str,
+        wanted_name: &str,
         slots: &mut Vec<Slot>,
     ) -> Result<(), Refused> {
-        let Some((name, text)) = built_in(is, model, input) else {
-            if format!("{is:?}").contains("Subgroup") {
-                return Err(self.refused(Why::Subgroups, format!("%{id} is the built-in {is:?}: {}", super::arithmetic::NO_SUBGROUPS)));
+        let Some((name, text)) = built_in(builtin, model, input) else {
+            if format!("{builtin:?}").contains("Subgroup") {
+                return Err(self.refused(Why::Subgroups, format!("%{id} is the built-in {builtin:?}: {}", super::arithmetic::NO_SUBGROUPS)));
             }
             let what = format!(
-                "%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage",
+                "%{id} is the built-in {builtin:?}, which WGSL has not as an {} of a {model:?} stage",
                 if input { "input" } else { "output" }
             );
             return Err(self.refused(Why::BuiltIn, what));
         };
         let (mut path, mut type_, mut text) = (path, type_, Text::from(text));
         match self.module.types().get(type_) {
-            Some(Type::Array { length, .. }) if is == BuiltIn::ClipDistance => {
+            Some(Type::Array { length, .. }) if builtin == BuiltIn::ClipDistance => {
                 self.enabled.insert("clip_distances");
                 if length > MAX_CLIP_DISTANCES {
                     return Err(self.refused(Why::BuiltIn, format!("WGSL has no more than {MAX_CLIP_DISTANCES} clip distances")));
@@ -447,15 +448,15 @@ impl Convert<'_> {
             Some(Type::Array { element, .. }) => (path, type_) = (format!("{path}[0]"), element),
             _ => {}
         }
-        if is == BuiltIn::PrimitiveId {
+        if builtin == BuiltIn::PrimitiveId {
             self.enabled.insert("primitive_index");
         }
-        let own = self.value_type(type_)?;
-        let wanted = if wanted.is_empty() { name } else { wanted };
-        let invariant = self.module.decoration(id, WHOLE, Decorate::Invariant).is_some() && is == BuiltIn::Position;
+        let own_type = self.value_type(type_)?;
+        let wanted_name = if wanted_name.is_empty() { name } else { wanted_name };
+        let invariant = self.module.decoration(id, WHOLE, Decorate::Invariant).is_some() && builtin == BuiltIn::Position;
         let attributes = ["@builtin(", name, if invariant { ") @invariant" } else { ")" }].concat();
-        let cast = (own != text).then_some(own);
-        slots.push(Slot { attributes, text, path, cast, wanted: wanted.into(), located: None });
+        let cast = (own_type != text).then_some(own_type);
+        slots.push(Slot { attributes, text, path, cast, wanted_name: wanted_name.into(), located: None });
         Ok(())
     }
 
@@ -481,15 +482,22 @@ impl Convert<'_> {
     }
 
     /// The location and first component of a variable or member.
-    fn begins(&self, location: u32, target: u32, member: u32, how: String) -> Located {
+    fn first_location(&self, location: u32, target: u32, member: u32, interpolation: String) -> Located {
         let component = self.module.decoration(target, member, Decorate::Component).unwrap_or(0).min(3);
         let component = if self.plan.forgets_components() { 0 } else { component };
         let index = self.module.decoration(target, member, Decorate::Index);
-        Located { location, index, components: (component, 1), scalar: Scalar::F32, how }
+        Located { location, index, components: (component, 1), scalar: Scalar::F32, interpolation }
     }
 
     /// Adds the slots of a type, from a location on.
-    fn located(&mut self, type_: u32, at: &mut Located, path: String, wanted: &str, slots: &mut Vec<Slot>) -> Result<(), Refused> {
+    fn add_located_slots(
+        &mut self,
+        type_: u32,
+        at: &mut Located,
+        path: String,
+        wanted_name: &str,
+        slots: &mut Vec<Slot>,
+    ) -> Result<(), Refused> {
         if slots.len() > MAX_SLOTS {
             return Ok(());
         }
@@ -498,14 +506,14 @@ impl Convert<'_> {
             _ if types.is_nothing(type_) => {}
             Some(Type::Matrix { column: part, .. } | Type::Array { element: part, .. }) => {
                 for index in 0..types.parts(type_).unwrap_or(0).min(MAX_SLOTS as u64 + 1) {
-                    deep(|| self.located(part, at, format!("{path}[{index}]"), wanted, slots))?;
+                    deep(|| self.add_located_slots(part, at, format!("{path}[{index}]"), wanted_name, slots))?;
                 }
             }
             Some(Type::Struct { .. }) => {
                 let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                 let names = self.member_names(type_);
                 for (part, name) in parts.into_iter().zip(&*names) {
-                    deep(|| self.located(part, at, format!("{path}.{name}"), name, slots))?;
+                    deep(|| self.add_located_slots(part, at, format!("{path}.{name}"), name, slots))?;
                 }
             }
             _ => {
@@ -514,19 +522,19 @@ impl Convert<'_> {
                     return Err(self.refused(Why::Type, format!("WGSL has no {} at a location", shape.scalar)));
                 }
                 // Integers are never interpolated.
-                let how = match shape.scalar {
-                    Scalar::Int { .. } if !at.how.is_empty() => " @interpolate(flat)".to_string(),
-                    _ => at.how.trim_end().to_string(),
+                let interpolation = match shape.scalar {
+                    Scalar::Int { .. } if !at.interpolation.is_empty() => " @interpolate(flat)".to_string(),
+                    _ => at.interpolation.trim_end().to_string(),
                 };
-                let wanted = if wanted.is_empty() { "value" } else { wanted };
+                let wanted_name = if wanted_name.is_empty() { "value" } else { wanted_name };
                 let text = self.value_type(type_)?;
                 let components = (at.components.0, u32::from(shape.rows));
-                let located = Located { components, scalar: shape.scalar, how, ..at.clone() };
+                let located = Located { components, scalar: shape.scalar, interpolation, ..at.clone() };
                 let attributes = attributes_of(&located);
                 if located.index.is_some() {
                     self.enabled.insert("dual_source_blending");
                 }
-                slots.push(Slot { attributes, text, path, cast: None, wanted: wanted.into(), located: Some(located) });
+                slots.push(Slot { attributes, text, path, cast: None, wanted_name: wanted_name.into(), located: Some(located) });
                 at.location = at.location.saturating_add(1);
             }
         }
@@ -569,7 +577,7 @@ impl Convert<'_> {
         let mut parts: Vec<(&str, Text, &str)> = Vec::new();
         let mut members = super::names::Names::default();
         for slot in ports.outputs.iter().flat_map(|p| &p.slots).filter(|slot| !Port::is_shared(slot, &ports.shared_outputs)) {
-            parts.push((&slot.attributes, members.fresh(&slot.wanted), &slot.text));
+            parts.push((&slot.attributes, members.fresh(&slot.wanted_name), &slot.text));
         }
         for shared in &ports.shared_outputs {
             parts.push((&shared.attributes, members.fresh(&shared.name), &shared.text));
@@ -603,7 +611,7 @@ impl Body<'_, '_> {
     pub(super) fn begin_entry(&mut self) -> Result<(), Refused> {
         let inputs = std::mem::take(&mut self.convert.ports.inputs);
         for port in &inputs {
-            if !port.kept {
+            if !port.is_private {
                 let type_ = self.convert.module.variable(port.id).map_or(0, |v| v.type_);
                 self.remember(port.id, port.names[0].clone(), type_);
                 continue;
@@ -611,7 +619,7 @@ impl Body<'_, '_> {
             let global = self.convert.global(port.id)?;
             for (slot, name) in port.slots.iter().zip(&port.names) {
                 let value = match &slot.cast {
-                    Some(own) => Text::of(&["bitcast<", own, ">(", name, ")"]),
+                    Some(own_type) => Text::of(&["bitcast<", own_type, ">(", name, ")"]),
                     None => name.clone(),
                 };
                 self.line_of(&[&global.name, &slot.path, " = ", &value, ";"]);

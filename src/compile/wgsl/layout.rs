@@ -122,7 +122,7 @@ impl Convert<'_> {
     }
 
     /// The stored form of a type without layout in SPIR-V: the value type, except for atomics.
-    pub(super) fn unlaid(&mut self, type_: u32, node: u32) -> Result<Rc<Stored>, Refused> {
+    pub(super) fn without_layout(&mut self, type_: u32, node: u32) -> Result<Rc<Stored>, Refused> {
         if node == PLAIN {
             let text = self.value_type(type_)?;
             return Ok(Rc::new(Stored { rep: Rep::Value(type_), text, align: 0, size: 0, uniform: true }));
@@ -137,7 +137,7 @@ impl Convert<'_> {
                 Stored { rep: Rep::Atomic(type_), text, align: 0, size: 0, uniform: true }
             }
             Some(Type::Array { element, length, .. }) => {
-                let element = self.unlaid(element, self.atomics.part(node, 0))?;
+                let element = self.without_layout(element, self.atomics.part(node, 0))?;
                 let text = format!("array<{}, {length}>", element.text).into();
                 Stored { rep: Rep::Array { type_, element, wrapped: false }, text, align: 0, size: 0, uniform: true }
             }
@@ -147,7 +147,7 @@ impl Convert<'_> {
                 let mut members = Vec::new();
                 let mut lines = Vec::new();
                 for (at, (&part, name)) in types.iter().zip(&*names).enumerate() {
-                    let stored = self.unlaid(part, self.atomics.part(node, at as u32))?;
+                    let stored = self.without_layout(part, self.atomics.part(node, at as u32))?;
                     lines.push(["    ", name, ": ", &*stored.text, ","].concat());
                     members.push((name.clone(), stored));
                 }

@@ -50,7 +50,7 @@ static RESERVED_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| RESERVED.spl
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// By name: the number of the function that uses it, or [`MODULE`].
-    taken: FxHashMap<Text, u32>,
+    owners: FxHashMap<Text, u32>,
     /// By name, first for names of the module, then for names of functions: the function that asked
     /// last for a name like this, and the number that it tries next.
     next: [FxHashMap<Text, (u32, u32)>; 2],
@@ -64,35 +64,35 @@ const MODULE: u32 = 0;
 impl Names {
     /// No names in use, with room for that many.
     pub(super) fn with_capacity(count: usize) -> Names {
-        Names { taken: FxHashMap::with_capacity_and_hasher(count, FxBuildHasher), ..Names::default() }
+        Names { owners: FxHashMap::with_capacity_and_hasher(count, FxBuildHasher), ..Names::default() }
     }
 
     /// Takes a name for a function or the module. Fails if it is reserved or in use. A function may
     /// take a name that an earlier function used. The module may not, because a later declaration
     /// at module scope must not be hidden.
-    fn takes(&mut self, name: &str, function: u32) -> bool {
+    fn try_take(&mut self, name: &str, function: u32) -> bool {
         // Most names are those of ids. They begin with `x_`, and no reserved word does.
         if !name.starts_with("x_") && RESERVED_WORDS.contains(name) {
             return false;
         }
-        let Some(by) = self.taken.get_mut(name) else {
-            self.taken.insert(name.into(), function);
+        let Some(owner) = self.owners.get_mut(name) else {
+            self.owners.insert(name.into(), function);
             return true;
         };
-        let hides = function != MODULE && *by != MODULE && *by != function;
-        if hides {
-            *by = function;
+        let can_reuse = function != MODULE && *owner != MODULE && *owner != function;
+        if can_reuse {
+            *owner = function;
         }
-        hides
+        can_reuse
     }
 
     /// A legal unused name for the module, as similar to the wanted name as possible.
-    pub(super) fn fresh(&mut self, wanted: &str) -> Text {
-        self.numbered(&legal(wanted), MODULE)
+    pub(super) fn fresh(&mut self, wanted_name: &str) -> Text {
+        self.numbered(&legal(wanted_name), MODULE)
     }
 
     fn numbered(&mut self, base: &str, function: u32) -> Text {
-        if self.takes(base, function) {
+        if self.try_take(base, function) {
             return base.into();
         }
         // `x` with a number would be the name of an id.
@@ -102,9 +102,9 @@ impl Names {
         loop {
             let name = Text::of(&[base, &Text::numbered("_", next.into(), "")]);
             next += 1;
-            if self.takes(&name, function) {
+            if self.try_take(&name, function) {
                 match self.next[kind].get_mut(base) {
-                    Some(tried) => *tried = (function, next),
+                    Some(entry) => *entry = (function, next),
                     None => _ = self.next[kind].insert(base.into(), (function, next)),
                 }
                 return name;
@@ -118,27 +118,27 @@ impl Names {
     }
 
     /// A legal unused name in the current function.
-    pub(super) fn local(&mut self, wanted: &str) -> Text {
-        self.numbered(&legal(wanted), self.function)
+    pub(super) fn local(&mut self, wanted_name: &str) -> Text {
+        self.numbered(&legal(wanted_name), self.function)
     }
 
     /// Takes a name for the module, unchanged. Returns whether it was legal and unused.
     pub(super) fn take(&mut self, name: &str) -> bool {
-        is_legal(name) && self.takes(name, MODULE)
+        is_legal(name) && self.try_take(name, MODULE)
     }
 }
 
 /// The most characters of a name.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
-fn legal(wanted: &str) -> Cow<'_, str> {
+fn legal(wanted_name: &str) -> Cow<'_, str> {
     // glslang appends the types of parameters to the name of a function.
-    let wanted = wanted.split('(').next().unwrap_or(wanted);
-    if wanted.len() <= LONGEST && is_plain(wanted) {
-        return Cow::Borrowed(wanted);
+    let wanted_name = wanted_name.split('(').next().unwrap_or(wanted_name);
+    if wanted_name.len() <= MAX_LENGTH && is_plain(wanted_name) {
+        return Cow::Borrowed(wanted_name);
     }
     let mut name = String::new();
-    for c in wanted.chars().take(LONGEST) {
+    for c in wanted_name.chars().take(MAX_LENGTH) {
         let c = if c.is_ascii_alphanumeric() { c } else { '_' };
         if c != '_' || !name.ends_with('_') {
             name.push(c);
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn names_are_legal_and_unique() {
         let mut names = Names::default();
-        for (wanted, expected) in [
+        for (wanted_name, expected) in [
             ("color", "color"),
             ("color", "color_1"),
             ("color_1", "color_1_1"),
@@ -202,15 +202,15 @@ mod tests {
             ("größe", "gr_e"),
             ("", "x_x_1"),
         ] {
-            assert_eq!(&*names.fresh(wanted), expected, "{wanted}");
+            assert_eq!(&*names.fresh(wanted_name), expected, "{wanted_name}");
         }
         assert_eq!(["x_12", "x__12", "x12", "x_a"].map(|name| of_module(name).to_string()), ["xx_12", "xx_12", "x12", "x_a"]);
         // Functions may share a name. A later declaration at module scope may not have it.
         names.enter();
-        let of = |texts: &[Text]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(of(&[names.local("t"), names.local("t"), names.local("color")]), ["t", "t_1", "color_2"]);
+        let strings = |texts: &[Text]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(strings(&[names.local("t"), names.local("t"), names.local("color")]), ["t", "t_1", "color_2"]);
         names.enter();
-        assert_eq!(of(&[names.local("t"), names.local("t")]), ["t", "t_1"]);
-        assert_eq!(of(&[names.fresh("t"), names.fresh("x")]), ["t_2", "x_x_2"]);
+        assert_eq!(strings(&[names.local("t"), names.local("t")]), ["t", "t_1"]);
+        assert_eq!(strings(&[names.fresh("t"), names.fresh("x")]), ["t_2", "x_x_2"]);
     }
 }

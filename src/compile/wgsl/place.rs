@@ -44,7 +44,7 @@ pub(super) struct Place {
     pub(super) text: Text,
     pub(super) kind: Kind,
     /// Whether it is all of a variable, or all of the memory that a parameter points to.
-    pub(super) whole: bool,
+    pub(super) is_whole: bool,
     /// The choice between several references, if it is known only at run time.
     pub(super) choice: Option<Rc<Choice>>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Choice {
 
 impl Default for Place {
     fn default() -> Place {
-        Place { text: Text::default(), kind: Kind::Value(0), whole: true, choice: None }
+        Place { text: Text::default(), kind: Kind::Value(0), is_whole: true, choice: None }
     }
 }
 
@@ -67,7 +67,7 @@ impl Place {
     /// A choice between references of one type.
     pub(super) fn chosen(index: Expr, places: Vec<Place>) -> Place {
         let kind = places.first().map_or(Kind::Value(0), |place| place.kind.clone());
-        Place { text: Text::default(), kind, whole: false, choice: Some(Rc::new(Choice { index, places })) }
+        Place { text: Text::default(), kind, is_whole: false, choice: Some(Rc::new(Choice { index, places })) }
     }
 
     /// The number of bytes of its spelling, over all choices.
@@ -78,7 +78,7 @@ impl Place {
 
 /// A descriptor of an array.
 #[derive(Clone, Debug)]
-pub(super) enum Which {
+pub(super) enum DescriptorIndex {
     /// The descriptor with this number.
     Only(u64),
     /// The descriptor whose number is this expression, which is not constant.
@@ -131,19 +131,19 @@ impl Body<'_, '_> {
         if !matches!(module.types().get(variable.type_), Some(Type::Array { .. })) {
             return Ok(None);
         }
-        let (which, used) = self.which(variable.type_, indices)?;
-        Ok(Some((self.descriptor(id, which)?, used)))
+        let (descriptor_index, used_indices) = self.descriptor_index(variable.type_, indices)?;
+        Ok(Some((self.descriptor(id, descriptor_index)?, used_indices)))
     }
 
     /// A descriptor of an array of buffers.
-    pub(super) fn descriptor(&mut self, id: u32, which: Which) -> Result<Place, Refused> {
+    pub(super) fn descriptor(&mut self, id: u32, descriptor_index: DescriptorIndex) -> Result<Place, Refused> {
         let mut place = |at: u64| {
             let global = self.convert.element(id, at)?;
             Ok(Place { kind: Kind::of(&global.stored), text: global.name, ..Place::default() })
         };
-        match which {
-            Which::Only(at) => place(at),
-            Which::Any(index) => {
+        match descriptor_index {
+            DescriptorIndex::Only(at) => place(at),
+            DescriptorIndex::Any(index) => {
                 let first = place(0)?;
                 let count = self.convert.descriptors(id).map_or(1, |(count, _)| count);
                 let mut places = vec![first];
@@ -158,28 +158,28 @@ impl Body<'_, '_> {
 
     /// The element of an array of descriptors that indices select, and the number of indices that
     /// select it.
-    pub(super) fn which(&mut self, type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
-        let (mut spelled, mut level) = (Vec::new(), type_);
+    pub(super) fn descriptor_index(&mut self, type_: u32, indices: &[u32]) -> Result<(DescriptorIndex, usize), Refused> {
+        let (mut indices_text, mut level) = (Vec::new(), type_);
         for &index in indices {
             let Some(Type::Array { element, .. }) = self.convert.module.types().get(level) else { break };
             level = element;
-            spelled.push(match self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index)) {
+            indices_text.push(match self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index)) {
                 Some(at) => Expr::literal(format!("{}u", at.max(0))),
                 None => self.integer(index, false)?,
             });
         }
-        Ok(self.which_of(type_, &spelled))
+        Ok(self.descriptor_index_of(type_, &indices_text))
     }
 
     /// As [`Body::which`], for indices that are spelled.
-    pub(super) fn which_of(&self, mut type_: u32, indices: &[Expr]) -> (Which, usize) {
-        let (mut known, mut sum, mut used) = (0u64, None::<Expr>, 0);
+    pub(super) fn descriptor_index_of(&self, mut type_: u32, indices: &[Expr]) -> (DescriptorIndex, usize) {
+        let (mut constant, mut sum, mut used_indices) = (0u64, None::<Expr>, 0);
         while let Some(Type::Array { element, length, .. }) = self.convert.module.types().get(type_) {
-            let Some(index) = indices.get(used) else { break };
-            known = known.saturating_mul(length);
+            let Some(index) = indices.get(used_indices) else { break };
+            constant = constant.saturating_mul(length);
             sum = sum.map(|sum| Expr::binary("*", &sum, &Expr::literal(format!("{length}u"))));
             match number(index) {
-                Some(at) => known = known.saturating_add((at.max(0) as u64).min(length.saturating_sub(1))),
+                Some(at) => constant = constant.saturating_add((at.max(0) as u64).min(length.saturating_sub(1))),
                 None => {
                     sum = Some(match sum {
                         Some(sum) => Expr::binary("+", &sum, index),
@@ -187,14 +187,14 @@ impl Body<'_, '_> {
                     });
                 }
             }
-            (type_, used) = (element, used + 1);
+            (type_, used_indices) = (element, used_indices + 1);
         }
-        let which = match sum {
-            None => Which::Only(known),
-            Some(sum) if known == 0 => Which::Any(sum),
-            Some(sum) => Which::Any(Expr::binary("+", &sum, &Expr::literal(format!("{known}u")))),
+        let descriptor_index = match sum {
+            None => DescriptorIndex::Only(constant),
+            Some(sum) if constant == 0 => DescriptorIndex::Any(sum),
+            Some(sum) => DescriptorIndex::Any(Expr::binary("+", &sum, &Expr::literal(format!("{constant}u")))),
         };
-        (which, used)
+        (descriptor_index, used_indices)
     }
 
     /// Calls `each` for every reference of a choice, in the clauses of a switch.
@@ -219,11 +219,11 @@ impl Body<'_, '_> {
     pub(super) fn chain(&mut self, i: &Instruction) -> Result<Place, Refused> {
         let module = self.convert.module;
         let operands = i.operands(module.words());
-        let (mut place, used) = match self.buffer_of_array(operands[0], &operands[1..])? {
+        let (mut place, used_indices) = match self.buffer_of_array(operands[0], &operands[1..])? {
             Some(found) => found,
             None => (self.place(operands[0])?, 0),
         };
-        for &index in &operands[1 + used..] {
+        for &index in &operands[1 + used_indices..] {
             let constant = self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index));
             place = match constant {
                 Some(value) => self.part(place, value.max(-1), None, i)?,
@@ -244,8 +244,8 @@ impl Body<'_, '_> {
 
     /// Counts the bytes of a reference. Each access chain spells its own reference.
     pub(super) fn spell(&mut self, place: &Place) -> Result<(), Refused> {
-        self.convert.spelled += place.bytes();
-        if self.convert.spelled > MAX_TEXT {
+        self.convert.reference_bytes += place.bytes();
+        if self.convert.reference_bytes > MAX_TEXT {
             return Err(self.convert.refused(Why::Limit, format!("the references of the module have more than {MAX_TEXT} bytes")));
         }
         Ok(())
@@ -268,11 +268,11 @@ impl Body<'_, '_> {
             _ => None,
         };
         // In WGSL, a constant index out of range is a shader-creation error.
-        let bad = index.is_none() && types.parts(type_).is_some_and(|parts| number < 0 || number as u64 >= parts);
-        let bad = bad || index.is_none() && number < 0;
+        let out_of_range = index.is_none() && types.parts(type_).is_some_and(|parts| number < 0 || number as u64 >= parts);
+        let out_of_range = out_of_range || index.is_none() && number < 0;
         let index = match index {
             Some(index) => index,
-            None if bad => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
+            None if out_of_range => self.bind(&Expr::literal(format!("{}u", number as u32)))?,
             None => Expr::literal(Text::numbered("", number as u64, "")),
         };
         let subscript = |text: &str, wrapped: bool| Text::of(&[text, "[", &index.text, if wrapped { "].value" } else { "]" }]);
@@ -306,13 +306,13 @@ impl Body<'_, '_> {
                     let names = self.convert.member_names(type_);
                     (Text::of(&[&place.text, ".", &names[number as usize]]), Kind::Value(member))
                 }
-                Some(Type::Vector { .. }) if !bad && index.constant && number >= 0 => {
+                Some(Type::Vector { .. }) if !out_of_range && index.constant && number >= 0 => {
                     (Text::of(&[&place.text, ".", COMPONENTS[number as usize & 3]]), Kind::Value(element.ok_or_else(|| no_part(self))?))
                 }
                 _ => (subscript(&place.text, false), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             },
         };
-        Ok(Place { text, kind, whole: false, ..place })
+        Ok(Place { text, kind, is_whole: false, ..place })
     }
 
     /// Loads the value at a place.
@@ -400,14 +400,14 @@ impl Body<'_, '_> {
     /// Stores a value. If it is spelled more than once, it first becomes a name or a literal.
     pub(super) fn store(&mut self, place: &Place, value: &Expr, i: &Instruction) -> Result<(), Refused> {
         if let Some(choice) = place.choice.clone() {
-            let value = self.named(value)?;
+            let value = self.repeatable(value)?;
             return self.for_each_choice(&choice, &mut |this, place| this.store(place, &value, i));
         }
         match &place.kind {
             Kind::Words(spot) => return self.store_words(place, spot, value, i),
             Kind::Value(_) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
             Kind::Column { type_, .. } => {
-                let value = self.named(value)?;
+                let value = self.repeatable(value)?;
                 for row in 0..self.convert.module.types().parts(*type_).unwrap_or(0) {
                     let part = self.part(place.clone(), row as i64, None, i)?;
                     self.line(format!("{} = {}[{row}];", part.text, value.primary()));
@@ -418,14 +418,14 @@ impl Body<'_, '_> {
                 match &stored.rep {
                     Rep::Value(_) | Rep::Words(..) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
                     // The expression of the value may have effects.
-                    Rep::Nothing(_) => drop(self.named(value)?),
+                    Rep::Nothing(_) => drop(self.repeatable(value)?),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
                         self.line(format!("{} = transpose({});", place.text, value.argument()))
                     }
                     Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
                         let shape = self.convert.module.shape(*type_);
-                        let transposed = self.named(&Expr::call("transpose", std::slice::from_ref(value)))?;
+                        let transposed = self.repeatable(&Expr::call("transpose", std::slice::from_ref(value)))?;
                         for row in 0..shape.rows {
                             let text = format!("{}[{row}]{}", place.text, if *wrapped { ".value" } else { "" });
                             match vector.rep {
@@ -440,7 +440,7 @@ impl Body<'_, '_> {
                     }
                     Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
                         let type_ = *type_;
-                        let value = self.named(value)?;
+                        let value = self.repeatable(value)?;
                         let value = Place { text: value.primary(), kind: Kind::Value(type_), ..Place::default() };
                         for at in 0..self.countable(type_, i)? {
                             let from = self.part(value.clone(), at as i64, None, i)?;
@@ -494,7 +494,7 @@ impl Body<'_, '_> {
             });
         }
         let place = self.place(id)?;
-        if !place.whole {
+        if !place.is_whole {
             return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable"));
         }
         let text = match place.text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
@@ -507,7 +507,7 @@ impl Body<'_, '_> {
     /// The part of a local variable or pointer parameter that an argument points to. `None` for
     /// other pointers.
     pub(super) fn part_of_local(&mut self, id: u32) -> Option<Place> {
-        let place = self.places.get(id).filter(|place| !place.whole && matches!(place.kind, Kind::Value(_)))?;
+        let place = self.places.get(id).filter(|place| !place.is_whole && matches!(place.kind, Kind::Value(_)))?;
         let class = self.convert.module.type_of(id).and_then(|t| self.convert.module.pointer_type(t)).map(|(class, _)| class);
         (class == Some(StorageClass::Function)).then(|| place.clone())
     }
@@ -523,7 +523,7 @@ impl Body<'_, '_> {
         let operands = i.operands(module.words());
         let (to, from) = (self.place(operands[0])?, self.place(operands[1])?);
         let value = self.load(&from, i)?;
-        let value = self.named(&value)?;
+        let value = self.repeatable(&value)?;
         self.store(&to, &value, i)
     }
 

@@ -57,7 +57,7 @@ impl Target {
 pub(super) struct Pointer {
     pub(super) targets: Rc<[Target]>,
     /// The number of the target in `targets`.
-    pub(super) which: Expr,
+    pub(super) target_index: Expr,
     /// The indices, in reverse order. A target with fewer indices uses the first of these.
     pub(super) indices: Vec<Expr>,
 }
@@ -73,7 +73,7 @@ impl Pointer {
 
     /// The saved parts, in the order in which [`Body::saved_names`] names them.
     pub(super) fn saved(&self) -> impl Iterator<Item = &Expr> {
-        (self.targets.len() > 1).then_some(&self.which).into_iter().chain(&self.indices)
+        (self.targets.len() > 1).then_some(&self.target_index).into_iter().chain(&self.indices)
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn number(index: &Expr) -> Option<i64> {
 
 impl Convert<'_> {
     /// The variables at module scope that these pointers may point into.
-    pub(super) fn pointed_into(&self, pointers: Vec<u32>) -> FxHashSet<u32> {
+    pub(super) fn pointed_variables(&self, pointers: Vec<u32>) -> FxHashSet<u32> {
         let module = self.module;
         let (mut variables, mut work) = (FxHashSet::default(), pointers);
         let arguments = self.arguments();
@@ -149,8 +149,8 @@ impl Body<'_, '_> {
         let module = self.convert.module;
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
         let mut work = vec![(id, Vec::new())];
-        while let Some((id, behind)) = work.pop() {
-            if !seen.insert((id, behind.clone())) {
+        while let Some((id, later_steps)) = work.pop() {
+            if !seen.insert((id, later_steps.clone())) {
                 continue;
             }
             if seen.len() > MAX_TRACED || found.len() > MAX_TARGETS {
@@ -159,24 +159,24 @@ impl Body<'_, '_> {
             let Some(i) = module.instruction(id) else { continue };
             let operands = i.operands(module.words());
             match i.op {
-                Op::Phi => work.extend(operands.iter().step_by(2).map(|&id| (id, behind.clone()))),
-                Op::Select => work.extend(operands[1..].iter().map(|&id| (id, behind.clone()))),
-                Op::CopyObject => work.push((operands[0], behind)),
+                Op::Phi => work.extend(operands.iter().step_by(2).map(|&id| (id, later_steps.clone()))),
+                Op::Select => work.extend(operands[1..].iter().map(|&id| (id, later_steps.clone()))),
+                Op::CopyObject => work.push((operands[0], later_steps)),
                 Op::AccessChain | Op::InBoundsAccessChain => {
-                    let mut on = steps(module, operands[0], &operands[1..]);
-                    on.extend(behind);
-                    work.push((operands[0], on));
+                    let mut path = steps(module, operands[0], &operands[1..]);
+                    path.extend(later_steps);
+                    work.push((operands[0], path));
                 }
                 Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
-                    let mut on = steps(module, operands[0], &operands[2..]);
-                    on.extend(behind);
-                    work.push((operands[0], on));
+                    let mut path = steps(module, operands[0], &operands[2..]);
+                    path.extend(later_steps);
+                    work.push((operands[0], path));
                 }
                 Op::Undef | Op::ConstantNull => {}
                 _ => {
-                    let known = self.pointer_that_is(id)?;
-                    for target in known.targets.iter() {
-                        let steps = [&target.steps[..], &behind].concat();
+                    let saved = self.saved_pointer(id)?;
+                    for target in saved.targets.iter() {
+                        let steps = [&target.steps[..], &later_steps].concat();
                         let target = Target { variable: target.variable, steps };
                         if !found.contains(&target) {
                             found.push(target);
@@ -192,7 +192,7 @@ impl Body<'_, '_> {
     }
 
     /// A pointer that is a variable or a parameter, or that has been saved.
-    fn pointer_that_is(&self, id: u32) -> Result<Pointer, Refused> {
+    fn saved_pointer(&self, id: u32) -> Result<Pointer, Refused> {
         if let Some(pointer) = self.pointers.get(&id) {
             return Ok(pointer.clone());
         }
@@ -203,46 +203,46 @@ impl Body<'_, '_> {
             return Err(self.convert.refused(Why::Pointer, format!("the pointer %{id} is made by {what}, and WGSL stores no pointers")));
         }
         let targets = [Target { variable, steps: Vec::new() }];
-        Ok(Pointer { targets: targets.into(), which: Expr::literal("0u"), indices: Vec::new() })
+        Ok(Pointer { targets: targets.into(), target_index: Expr::literal("0u"), indices: Vec::new() })
     }
 
     /// The parts of a pointer that are saved.
     pub(super) fn pointer(&mut self, id: u32) -> Result<Pointer, Refused> {
         let module = self.convert.module;
-        let made = module.instruction(id).filter(|_| !self.pointers.contains_key(&id));
-        let Some(i) = made else { return self.pointer_that_is(id) };
+        let unsaved = module.instruction(id).filter(|_| !self.pointers.contains_key(&id));
+        let Some(i) = unsaved else { return self.saved_pointer(id) };
         let operands = i.operands(module.words());
         match i.op {
             Op::CopyObject => deep(|| self.pointer(operands[0])),
             Op::AccessChain | Op::InBoundsAccessChain => {
                 let from = deep(|| self.pointer(operands[0]))?;
-                self.further(from, operands[0], &operands[1..])
+                self.advance(from, operands[0], &operands[1..])
             }
-            Op::Undef | Op::ConstantNull => Ok(Pointer { targets: [].into(), which: Expr::literal("0u"), indices: Vec::new() }),
-            _ => self.pointer_that_is(id),
+            Op::Undef | Op::ConstantNull => Ok(Pointer { targets: [].into(), target_index: Expr::literal("0u"), indices: Vec::new() }),
+            _ => self.saved_pointer(id),
         }
     }
 
     /// The pointer to a part of the memory that a pointer points to.
-    fn further(&mut self, mut from: Pointer, pointer: u32, indices: &[u32]) -> Result<Pointer, Refused> {
-        let on = steps(self.convert.module, pointer, indices);
-        for (step, &index) in on.iter().zip(indices) {
+    fn advance(&mut self, mut from: Pointer, pointer: u32, indices: &[u32]) -> Result<Pointer, Refused> {
+        let path = steps(self.convert.module, pointer, indices);
+        for (step, &index) in path.iter().zip(indices) {
             if *step == Step::Index {
                 let index = self.integer(index, false)?;
                 from.indices.insert(0, index);
             }
         }
-        let target = |t: &Target| Target { variable: t.variable, steps: [&t.steps[..], &on].concat() };
+        let target = |t: &Target| Target { variable: t.variable, steps: [&t.steps[..], &path].concat() };
         Ok(Pointer { targets: from.targets.iter().map(target).collect(), ..from })
     }
 
     /// The pointer of an instruction whose result is saved.
-    fn made(&mut self, i: &Instruction, operands: &[u32]) -> Result<Pointer, Refused> {
+    fn computed_pointer(&mut self, i: &Instruction, operands: &[u32]) -> Result<Pointer, Refused> {
         if i.is(Op::Select) {
             let condition = self.value(operands[0])?;
             let [mut one, mut other] = [self.pointer(operands[1])?, self.pointer(operands[2])?];
             let targets = self.targets(i.result)?;
-            [one.which, other.which] = [self.number_among(&one, &targets)?, self.number_among(&other, &targets)?];
+            [one.target_index, other.target_index] = [self.number_among(&one, &targets)?, self.number_among(&other, &targets)?];
             let count = targets.iter().map(Target::indices).max().unwrap_or(0);
             for pointer in [&mut one, &mut other] {
                 pointer.indices.resize(count, Expr::literal("0u"));
@@ -252,7 +252,7 @@ impl Body<'_, '_> {
                 false => Expr::call("select", &[other.clone(), one.clone(), condition.clone()]),
             };
             let indices = one.indices.iter().zip(&other.indices).map(|(one, other)| selected(one, other)).collect();
-            return Ok(Pointer { targets, which: selected(&one.which, &other.which), indices });
+            return Ok(Pointer { targets, target_index: selected(&one.target_index, &other.target_index), indices });
         }
         // OpPtrAccessChain goes some elements further, and then into that element.
         let mut from = self.pointer(operands[0])?;
@@ -266,7 +266,7 @@ impl Body<'_, '_> {
             true => sum[0].clone(),
             false => Expr::binary("+", &sum[0], &sum[1]),
         };
-        self.further(from, operands[0], &operands[2..])
+        self.advance(from, operands[0], &operands[2..])
     }
 
     /// The number of a pointer's target in another list that contains all its targets.
@@ -277,18 +277,18 @@ impl Body<'_, '_> {
             return Err(self.convert.refused(Why::Pointer, "a pointer points to what its type does not lead to".into()));
         };
         if numbers.len() > 1 && numbers.iter().enumerate().all(|(at, number)| at == *number) {
-            return Ok(pointer.which.clone());
+            return Ok(pointer.target_index.clone());
         }
         let (first, rest) = numbers.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
-        let each = rest.iter().enumerate().fold(literal(first), |number, (at, &next)| {
-            let is = Expr::binary("==", &pointer.which, &literal(at + 1));
-            Expr::call("select", &[number, literal(next), is])
+        let selected = rest.iter().enumerate().fold(literal(first), |number, (at, &next)| {
+            let is_target = Expr::binary("==", &pointer.target_index, &literal(at + 1));
+            Expr::call("select", &[number, literal(next), is_target])
         });
-        Ok(each)
+        Ok(selected)
     }
 
     /// Rebuilds a reference from the saved parts of a pointer.
-    fn made_again(&mut self, pointer: &Pointer, i: &Instruction) -> Result<Place, Refused> {
+    fn rebuild_reference(&mut self, pointer: &Pointer, i: &Instruction) -> Result<Place, Refused> {
         let mut places = Vec::new();
         for target in pointer.targets.iter() {
             let mut indices = pointer.indices[..target.indices().min(pointer.indices.len())].iter().rev().cloned();
@@ -298,8 +298,8 @@ impl Body<'_, '_> {
                 levels => {
                     let first: Vec<Expr> = steps.by_ref().take(levels).filter_map(|_| indices.next()).collect();
                     let type_ = self.convert.module.variable(target.variable).map_or(0, |v| v.type_);
-                    let (which, _) = self.which_of(type_, &first);
-                    self.descriptor(target.variable, which)?
+                    let (descriptor_index, _) = self.descriptor_index_of(type_, &first);
+                    self.descriptor(target.variable, descriptor_index)?
                 }
             };
             for step in steps {
@@ -317,32 +317,32 @@ impl Body<'_, '_> {
         }
         match places.len() {
             1 => Ok(places.remove(0)),
-            _ => Ok(Place::chosen(pointer.which.clone(), places)),
+            _ => Ok(Place::chosen(pointer.target_index.clone(), places)),
         }
     }
 
     /// Names for the saved parts of a pointer to these targets, and the pointer with these names.
     pub(super) fn saved_names(&mut self, id: u32, targets: Rc<[Target]>) -> (Vec<Text>, Pointer) {
-        let wanted = self.wanted(id);
+        let wanted_name = self.wanted_name(id);
         let mut names = Vec::new();
-        let mut name = |this: &mut Self, wanted: String| {
-            let name = this.convert.names.local(&wanted);
+        let mut name = |this: &mut Self, wanted_name: String| {
+            let name = this.convert.names.local(&wanted_name);
             names.push(name.clone());
             Expr::name(name)
         };
-        let which = match targets.len() {
+        let target_index = match targets.len() {
             1 => Expr::literal("0u"),
-            _ => name(self, format!("{wanted}_target")),
+            _ => name(self, format!("{wanted_name}_target")),
         };
         let count = targets.iter().map(Target::indices).max().unwrap_or(0);
-        let indices = (0..count).map(|at| name(self, format!("{wanted}_index{}", count - 1 - at))).collect();
-        (names, Pointer { targets, which, indices })
+        let indices = (0..count).map(|at| name(self, format!("{wanted_name}_index{}", count - 1 - at))).collect();
+        (names, Pointer { targets, target_index, indices })
     }
 
     /// Records a pointer, and the reference that its uses spell.
     pub(super) fn keep_pointer(&mut self, id: u32, pointer: Pointer) -> Result<(), Refused> {
         let Some(i) = self.convert.module.instruction(id) else { return Ok(()) };
-        let place = self.made_again(&pointer, i)?;
+        let place = self.rebuild_reference(&pointer, i)?;
         self.spell(&place)?;
         self.pointers.insert(id, pointer);
         self.places.insert(id, place);
@@ -362,15 +362,15 @@ impl Body<'_, '_> {
 
     /// Writes an instruction whose result is a saved pointer.
     pub(super) fn save_pointer(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
-        let made = self.made(i, operands)?;
-        match self.stands(index) {
+        let computed = self.computed_pointer(i, operands)?;
+        match self.placement(index) {
             Placement::Unused => Ok(()),
-            Placement::Var(_) => self.assign_pointer(i.result, &made).map(|assigned| {
+            Placement::Var(_) => self.assign_pointer(i.result, &computed).map(|assigned| {
                 assigned.into_iter().for_each(|(name, value)| self.line(format!("{name} = {};", value.text)));
             }),
             _ => {
-                let (names, pointer) = self.saved_names(i.result, made.targets.clone());
-                for (name, value) in names.iter().zip(made.saved()) {
+                let (names, pointer) = self.saved_names(i.result, computed.targets.clone());
+                for (name, value) in names.iter().zip(computed.saved()) {
                     let declares = if value.constant { "var" } else { "let" };
                     self.line(format!("{declares} {name} = {};", value.text));
                 }
@@ -384,7 +384,7 @@ impl Body<'_, '_> {
         let Some(own) = self.pointers.get(&id).filter(|_| !other.targets.is_empty()) else { return Ok(Vec::new()) };
         let mut assigned = Vec::new();
         if own.targets.len() > 1 && !self.convert.plan.forgets_targets() {
-            assigned.push((own.which.text.clone(), self.number_among(other, &own.targets)?));
+            assigned.push((own.target_index.text.clone(), self.number_among(other, &own.targets)?));
         }
         let indices = own.indices.iter().zip(&other.indices).map(|(name, index)| (name.text.clone(), index.clone()));
         assigned.extend(indices.filter(|_| !self.convert.plan.forgets_indices()));

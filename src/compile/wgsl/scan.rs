@@ -10,11 +10,11 @@ use super::usage::each_name;
 
 /// The functions that name a variable at module scope.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Named {
+pub(super) struct VariableUses {
     /// The ids of the functions, in order.
-    pub(super) by: SmallVec<[u32; 2]>,
+    pub(super) functions: SmallVec<[u32; 2]>,
     /// Whether a pointer to the variable or to a part of it is an argument of a call.
-    pub(super) passed: bool,
+    pub(super) is_argument: bool,
 }
 
 /// Facts about a function.
@@ -32,7 +32,7 @@ pub(super) struct FunctionFacts {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     /// By index in [`Module::globals`].
-    named: Vec<Named>,
+    uses_by_global: Vec<VariableUses>,
     /// By index of the OpVariable: the index in [`Module::globals`].
     globals: FxHashMap<u32, u32>,
     /// By index in [`Module::functions`].
@@ -58,17 +58,17 @@ impl Scan {
     /// Walks over a module.
     pub(super) fn of(module: &Module) -> Scan {
         let globals = module.globals();
-        let mut scan = Scan { named: vec![Named::default(); globals.len()], ..Scan::default() };
+        let mut scan = Scan { uses_by_global: vec![VariableUses::default(); globals.len()], ..Scan::default() };
         scan.globals = globals.iter().zip(0..).map(|(variable, at)| (variable.id, at)).collect();
         // A definition after the last variable at module scope is no such variable.
         let end = globals.last().map_or(0, |variable| variable.instruction as usize + 1);
-        let mut at = vec![NONE; end];
+        let mut numbers = vec![NONE; end];
         for (variable, number) in globals.iter().zip(0..) {
-            at[variable.instruction as usize] = number;
+            numbers[variable.instruction as usize] = number;
         }
-        let global = |id: u32| at.get(module.definition(id)?).copied().filter(|&number| number != NONE);
+        let global = |id: u32| numbers.get(module.definition(id)?).copied().filter(|&number| number != NONE);
         for function in module.functions() {
-            let mut does = FunctionFacts::default();
+            let mut facts = FunctionFacts::default();
             for block in module.function_blocks(function) {
                 for (i, index) in module.code(block).iter().zip(block.start..) {
                     let is_call = i.is(Op::FunctionCall);
@@ -76,28 +76,28 @@ impl Scan {
                         // The argument may point to a part of the variable.
                         let id = if is_call { base(module, id) } else { id };
                         if let Some(number) = global(id) {
-                            let named = &mut scan.named[number as usize];
-                            if named.by.last() != Some(&function.id) {
-                                named.by.push(function.id);
+                            let uses = &mut scan.uses_by_global[number as usize];
+                            if uses.functions.last() != Some(&function.id) {
+                                uses.functions.push(function.id);
                             }
-                            named.passed |= is_call;
+                            uses.is_argument |= is_call;
                         }
                     });
                     let operands = i.operands(module.words());
                     match i.op {
-                        Op::Store | Op::CopyMemory => does.writes.push(operands[0]),
+                        Op::Store | Op::CopyMemory => facts.writes.push(operands[0]),
                         Op::FunctionCall => {
-                            does.callees.push(operands[0]);
+                            facts.callees.push(operands[0]);
                             scan.calls.push(index);
                         }
                         Op::ExtInst if operands[1] == Glsl::Modf as u32 || operands[1] == Glsl::Frexp as u32 => {
-                            does.writes.extend(operands.last());
+                            facts.writes.extend(operands.last());
                         }
-                        Op::Kill | Op::TerminateInvocation => does.kills = true,
+                        Op::Kill | Op::TerminateInvocation => facts.kills = true,
                         Op::MemoryBarrier => scan.barriers.push(index),
                         op if is_atomic(op) => {
                             scan.atomics.push(index);
-                            does.writes.push(operands[0]);
+                            facts.writes.push(operands[0]);
                         }
                         op if Op::ImageSampleImplicitLod as u32 <= op as u32 && op as u32 <= Op::ImageWrite as u32 => {
                             scan.images.push(index);
@@ -106,26 +106,26 @@ impl Scan {
                     }
                 }
             }
-            scan.functions.push(does);
+            scan.functions.push(facts);
         }
         scan
     }
 
     /// The functions that name a variable at module scope.
-    pub(super) fn named(&self, id: u32) -> Option<&Named> {
-        self.named.get(*self.globals.get(&id)? as usize)
+    pub(super) fn uses_of(&self, id: u32) -> Option<&VariableUses> {
+        self.uses_by_global.get(*self.globals.get(&id)? as usize)
     }
 
     /// Whether any function names a variable.
     pub(super) fn uses(&self, id: u32) -> bool {
-        self.named(id).is_some_and(|named| !named.by.is_empty())
+        self.uses_of(id).is_some_and(|uses| !uses.functions.is_empty())
     }
 
     /// By function: its callers.
     pub(super) fn callers(&self, module: &Module) -> FxHashMap<u32, Vec<u32>> {
         let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (function, does) in module.functions().iter().zip(&self.functions) {
-            does.callees.iter().for_each(|&callee| callers.entry(callee).or_default().push(function.id));
+        for (function, facts) in module.functions().iter().zip(&self.functions) {
+            facts.callees.iter().for_each(|&callee| callers.entry(callee).or_default().push(function.id));
         }
         callers
     }

@@ -212,7 +212,7 @@ impl Convert<'_> {
         let Some(spec) = self.specialized.ids.get(&id).copied().filter(|_| self.specialized.has(id)) else { return Ok(None) };
         let Some(default) = self.finite_constant(id, None)? else { return Ok(None) };
         let text = self.value_type(self.module.type_of(id).unwrap_or(0))?;
-        let wanted = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
+        let wanted_name = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
         // Several constants may have one SpecId, which has one override.
         let (line, name) = match self.specialized.declared.get(&spec).cloned() {
             Some((name, type_)) if type_ == text => {
@@ -220,11 +220,11 @@ impl Convert<'_> {
                 return Ok(Some(name));
             }
             Some((other, _)) => {
-                let name = self.names.fresh(&wanted);
+                let name = self.names.fresh(&wanted_name);
                 (format!("override {name}: {text} = {text}({other});\n"), name)
             }
             None => {
-                let name = self.names.fresh(&wanted);
+                let name = self.names.fresh(&wanted_name);
                 self.specialized.declared.insert(spec, (name.clone(), text.clone()));
                 (format!("@id({spec}) override {name}: {text} = {};\n", default.text), name)
             }

@@ -111,15 +111,15 @@ pub(super) struct Clause {
 /// A construct around the current statement.
 #[derive(Debug)]
 enum Frame {
-    /// The target is the next block after the current statements. `crossed` are the flags of exits
-    /// that skip it.
-    Next { target: Node, list: ListId, reached: bool, crossed: Vec<u32> },
-    /// The body of a loop. `landings` are the flags and targets of exits through it.
-    Loop { merge: Node, continues: Node, list: ListId, broken: bool, landings: Vec<(u32, Node)> },
+    /// The target is the next block after the current statements. `skip_flags` are the flags of
+    /// exits that skip it.
+    Next { target: Node, list: ListId, reached: bool, skip_flags: Vec<u32> },
+    /// The body of a loop. `exits_through` are the flags and targets of exits through it.
+    Loop { merge: Node, continues: Node, list: ListId, broken: bool, exits_through: Vec<(u32, Node)> },
     /// The continue construct of a loop.
     Continuing { header: Node, merge: Node, list: ListId, broken: bool },
-    /// A clause of a switch. `landings` are the flags and targets of exits through it.
-    Switch { merge: Node, list: ListId, reached: bool, landings: Vec<(u32, Node)> },
+    /// A clause of a switch. `exits_through` are the flags and targets of exits through it.
+    Switch { merge: Node, list: ListId, reached: bool, exits_through: Vec<(u32, Node)> },
 }
 
 /// How control leaves a statement.
@@ -246,8 +246,8 @@ impl Builder<'_> {
     fn node(&mut self, mut x: Node, list: ListId) -> Result<bool, Refused> {
         loop {
             if let Header::Loop { merge, continues } = self.flow.header(x) {
-                let (reached, landings) = self.loop_(x, merge, continues, list)?;
-                match self.behind(merge, reached, landings, list)? {
+                let (reached, exits_through) = self.loop_(x, merge, continues, list)?;
+                match self.after_construct(merge, reached, exits_through, list)? {
                     Flow::Goes(next) => x = next,
                     flow => return Ok(flow == Flow::Falls),
                 }
@@ -262,14 +262,14 @@ impl Builder<'_> {
 
     /// Writes what follows a loop or switch: the exits of enclosing constructs, then its
     /// merge block.
-    fn behind(&mut self, merge: Node, reached: bool, landings: Vec<(u32, Node)>, list: ListId) -> Result<Flow, Refused> {
-        if landings.is_empty() {
+    fn after_construct(&mut self, merge: Node, reached: bool, exits_through: Vec<(u32, Node)>, list: ListId) -> Result<Flow, Refused> {
+        if exits_through.is_empty() {
             return Ok(if reached { Flow::Goes(merge) } else { Flow::Ends });
         }
-        self.frames.push(Frame::Next { target: if reached { merge } else { NONE }, list, reached, crossed: Vec::new() });
-        let mut crossed_all = Vec::new();
+        self.frames.push(Frame::Next { target: if reached { merge } else { NONE }, list, reached, skip_flags: Vec::new() });
+        let mut all_skip_flags = Vec::new();
         let mut seen = FxHashSet::default();
-        for (flag, target) in landings {
+        for (flag, target) in exits_through {
             if !seen.insert(flag) {
                 continue;
             }
@@ -277,19 +277,19 @@ impl Builder<'_> {
             self.jump(target, inner, Some(flag))?;
             self.push(list, Item::IfFlag { flags: vec![flag], negated: false, list: inner });
         }
-        if let Some(Frame::Next { crossed, .. }) = self.frames.pop() {
-            crossed_all = crossed;
+        if let Some(Frame::Next { skip_flags, .. }) = self.frames.pop() {
+            all_skip_flags = skip_flags;
         }
         if !reached {
             // After the `if` of the last flag nothing is left to do.
             return Ok(Flow::Falls);
         }
-        if crossed_all.is_empty() {
+        if all_skip_flags.is_empty() {
             return Ok(Flow::Goes(merge));
         }
         let inner = self.list(list, false)?;
         deep(|| self.node(merge, inner))?;
-        self.push(list, Item::IfFlag { flags: crossed_all, negated: true, list: inner });
+        self.push(list, Item::IfFlag { flags: all_skip_flags, negated: true, list: inner });
         Ok(Flow::Falls)
     }
 
@@ -298,27 +298,27 @@ impl Builder<'_> {
     fn loop_(&mut self, x: Node, merge: Node, continues: Node, list: ListId) -> Result<(bool, Vec<(u32, Node)>), Refused> {
         let body = self.list(list, false)?;
         let ends = self.ends;
-        self.frames.push(Frame::Loop { merge, continues, list, broken: false, landings: Vec::new() });
+        self.frames.push(Frame::Loop { merge, continues, list, broken: false, exits_through: Vec::new() });
         if let Flow::Goes(next) = deep(|| self.plain(x, body))? {
             deep(|| self.node(next, body))?;
         }
-        let Some(Frame::Loop { mut broken, landings, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
+        let Some(Frame::Loop { mut broken, exits_through, .. }) = self.frames.pop() else { return Err(self.missing_end(x)) };
         let mut continuing = None;
         if continues != x && self.graph.reachable(continues) {
             let inner = self.list(body, true)?;
             self.frames.push(Frame::Continuing { header: x, merge, list: body, broken: false });
             deep(|| self.node(continues, inner))?;
-            let Some(Frame::Continuing { broken: left, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
-            broken |= left;
+            let Some(Frame::Continuing { broken: leaves_inside, .. }) = self.frames.pop() else { return Err(self.missing_end(x)) };
+            broken |= leaves_inside;
             continuing = Some(inner);
         }
-        let falls = broken || !landings.is_empty();
+        let falls = broken || !exits_through.is_empty();
         let exits = falls || self.ends > ends;
         self.push(list, Item::Loop { body, continuing, exits, falls });
-        Ok((broken, landings))
+        Ok((broken, exits_through))
     }
 
-    fn lost(&self, x: Node) -> Refused {
+    fn missing_end(&self, x: Node) -> Refused {
         self.refused(Why::ControlFlow, format!("the construct of block %{} has no end", self.label(x)))
     }
 
@@ -334,48 +334,48 @@ impl Builder<'_> {
         let outside = header.targets();
         let own_merge = if matches!(header, Header::Loop { .. }) { NONE } else { outside[0] };
         let is_switch = end.is(Op::Switch);
-        let mut follow: Vec<Node> = Vec::new();
+        let mut followers: Vec<Node> = Vec::new();
         let first = self.dominated.partition_point(|(dominator, _)| *dominator < x);
         for &(_, to) in self.dominated[first..].iter().take_while(|(dominator, _)| *dominator == x) {
             let is_case = is_switch && self.graph.successors(x).contains(&to);
             if !outside.contains(&to) && !is_case && self.graph.reachable(to) && self.joins(to) > 1 {
-                follow.push(to);
+                followers.push(to);
             }
         }
-        if follow.len() > 1 {
+        if followers.len() > 1 {
             let order = self.order.get_or_init(|| order(self.graph, self.tree.list_of.len()));
-            follow.sort_by_key(|&to| order.get(to as usize));
+            followers.sort_by_key(|&to| order.get(to as usize));
         }
         if is_switch {
-            let (reached, landings, falls) = self.switch(x, own_merge, list)?;
+            let (reached, exits_through, falls) = self.switch(x, own_merge, list)?;
             let reached = reached || falls && self.graph.reachable(own_merge);
-            let flow = self.behind(own_merge, reached, landings, list)?;
+            let flow = self.after_construct(own_merge, reached, exits_through, list)?;
             return Ok(if falls && flow == Flow::Ends { Flow::Falls } else { flow });
         }
         if own_merge != NONE && self.graph.reachable(own_merge) {
-            follow.push(own_merge);
+            followers.push(own_merge);
         }
-        if follow.is_empty() {
+        if followers.is_empty() {
             return self.branch(x, &end, list);
         }
-        for &target in follow.iter().rev() {
-            self.frames.push(Frame::Next { target, list, reached: false, crossed: Vec::new() });
+        for &target in followers.iter().rev() {
+            self.frames.push(Frame::Next { target, list, reached: false, skip_flags: Vec::new() });
         }
         let mut flow = self.branch(x, &end, list)?;
         if let Flow::Goes(next) = flow {
             flow = if deep(|| self.node(next, list))? { Flow::Falls } else { Flow::Ends };
         }
-        let last = follow.len() - 1;
-        for (at, &target) in follow.iter().enumerate() {
-            let Some(Frame::Next { reached, crossed, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
+        let last = followers.len() - 1;
+        for (at, &target) in followers.iter().enumerate() {
+            let Some(Frame::Next { reached, skip_flags, .. }) = self.frames.pop() else { return Err(self.missing_end(x)) };
             if !reached {
                 // No branch leads to it any more, so control does not fall to it either.
                 continue;
             }
-            if !crossed.is_empty() {
+            if !skip_flags.is_empty() {
                 let inner = self.list(list, false)?;
                 deep(|| self.node(target, inner))?;
-                self.push(list, Item::IfFlag { flags: crossed, negated: true, list: inner });
+                self.push(list, Item::IfFlag { flags: skip_flags, negated: true, list: inner });
                 flow = Flow::Falls;
             } else if at == last {
                 return Ok(Flow::Goes(target));
@@ -403,7 +403,7 @@ impl Builder<'_> {
                     return Ok(flow);
                 }
                 for (out, stays, negated) in [(yes, no, false), (no, yes, true)] {
-                    if self.is_hard(out) {
+                    if self.is_jump(out) {
                         let then = self.list(list, false)?;
                         self.edge(x, out, then)?;
                         self.push(list, Item::If { block: x, negated, then, other: None });
@@ -468,7 +468,7 @@ impl Builder<'_> {
     }
 
     fn go(&mut self, to: Node, list: ListId) -> Result<Flow, Refused> {
-        match self.lands(to) {
+        match self.has_landing(to) {
             true => self.jump(to, list, None),
             false => Ok(Flow::Goes(to)),
         }
@@ -491,13 +491,13 @@ impl Builder<'_> {
         })
     }
 
-    fn lands(&mut self, to: Node) -> bool {
+    fn has_landing(&mut self, to: Node) -> bool {
         self.steps += self.frames.len() as u64;
         self.landing(to).is_some()
     }
 
     /// Whether a branch to a block is `break` or `continue`, and not the end of the list.
-    fn is_hard(&self, to: Node) -> bool {
+    fn is_jump(&self, to: Node) -> bool {
         for (at, frame) in self.frames.iter().enumerate().rev() {
             match frame {
                 Frame::Next { target, .. } if *target == to => return false,
@@ -580,18 +580,18 @@ impl Builder<'_> {
             }
         };
         if let Some(at) = breakable.filter(|&at| at > landing) {
-            if let Frame::Loop { landings, .. } | Frame::Switch { landings, .. } = &mut self.frames[at] {
-                landings.push((flag, to));
+            if let Frame::Loop { exits_through, .. } | Frame::Switch { exits_through, .. } = &mut self.frames[at] {
+                exits_through.push((flag, to));
             }
             self.push(list, Item::Break);
             return Ok(Flow::Ends);
         }
         self.steps += (self.frames.len() - landing) as u64;
         for frame in &mut self.frames[landing + 1..] {
-            if let Frame::Next { crossed, .. } = frame
-                && !crossed.contains(&flag)
+            if let Frame::Next { skip_flags, .. } = frame
+                && !skip_flags.contains(&flag)
             {
-                crossed.push(flag);
+                skip_flags.push(flag);
             }
         }
         match &mut self.frames[landing] {
@@ -610,13 +610,13 @@ impl Builder<'_> {
         let mut values: FxHashMap<Node, Vec<u64>> = FxHashMap::default();
         let mut targets: Vec<Node> = Vec::new();
         for (value, target) in cases.into_iter().map(|(v, t)| (Some(v), t)).chain([(None, default)]) {
-            let known = values.entry(target).or_insert_with(|| {
+            let case_values = values.entry(target).or_insert_with(|| {
                 targets.push(target);
                 Vec::new()
             });
-            known.extend(value);
+            case_values.extend(value);
         }
-        self.frames.push(Frame::Switch { merge, list, reached: false, landings: Vec::new() });
+        self.frames.push(Frame::Switch { merge, list, reached: false, exits_through: Vec::new() });
         // Find which case falls through to which.
         let (mut next, mut has_previous) = (FxHashMap::default(), FxHashSet::default());
         let constructs: Vec<Node> = targets.iter().copied().filter(|&t| self.landing(t).is_none()).collect();
@@ -626,9 +626,9 @@ impl Builder<'_> {
                     continue;
                 }
                 self.steps += targets.len() as u64;
-                let falling = targets.iter().copied().find(|&other| other != target && self.flow.structural().dominates(other, from));
-                if let Some(falling) = falling {
-                    next.insert(falling, target);
+                let case = targets.iter().copied().find(|&other| other != target && self.flow.structural().dominates(other, from));
+                if let Some(case) = case {
+                    next.insert(case, target);
                     has_previous.insert(target);
                 }
             }
@@ -637,11 +637,11 @@ impl Builder<'_> {
         let mut falls = false;
         for &first in targets.iter().filter(|t| !has_previous.contains(*t)) {
             let mut group = vec![first];
-            while let Some(&then) = next.get(group.last().unwrap_or(&first)) {
-                if group.contains(&then) {
+            while let Some(&next_case) = next.get(group.last().unwrap_or(&first)) {
+                if group.contains(&next_case) {
                     return Err(self.refused(Why::ControlFlow, format!("the cases of block %{} fall through in a circle", self.label(x))));
                 }
-                group.push(then);
+                group.push(next_case);
                 self.steps += group.len() as u64;
                 if self.steps > MAX_STEPS {
                     return Err(self.refused(Why::Limit, "its cases fall through too far".into()));
@@ -650,13 +650,13 @@ impl Builder<'_> {
             let inner = self.list(list, false)?;
             falls |= match group[..] {
                 [only] => self.edge_to_end(x, only, inner)?,
-                _ => self.falling(x, &group, &values, default, inner)?,
+                _ => self.fall_through_cases(x, &group, &values, default, inner)?,
             };
             let has_default = group.contains(&default);
             let values: Vec<u64> = group.iter().flat_map(|t| values.get(t).into_iter().flatten().copied()).collect();
             clauses.push(Clause { values, default: has_default, list: inner });
         }
-        let Some(Frame::Switch { reached, landings, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
+        let Some(Frame::Switch { reached, exits_through, .. }) = self.frames.pop() else { return Err(self.missing_end(x)) };
         if self.plan.swaps_clauses() && clauses.len() > 1 {
             let last = clauses.len() - 1;
             let list = clauses[0].list;
@@ -664,12 +664,12 @@ impl Builder<'_> {
             clauses[last].list = list;
         }
         self.push(list, Item::Switch { block: x, clauses });
-        Ok((reached, landings, falls))
+        Ok((reached, exits_through, falls))
     }
 
     /// Writes cases that fall through to each other, in one clause. Each case but the first is also
     /// executed when the case before it reaches its end.
-    fn falling(
+    fn fall_through_cases(
         &mut self,
         x: Node,
         group: &[Node],
@@ -677,20 +677,20 @@ impl Builder<'_> {
         default: Node,
         list: ListId,
     ) -> Result<bool, Refused> {
-        let of = |cases: &[Node]| -> Vec<u64> { cases.iter().flat_map(|t| values.get(t).into_iter().flatten().copied()).collect() };
+        let values_of = |cases: &[Node]| -> Vec<u64> { cases.iter().flat_map(|t| values.get(t).into_iter().flatten().copied()).collect() };
         let default_at = group.iter().position(|&t| t == default);
         // The values and the negation that test whether the selector selects a case up to `upto`.
-        let among = |upto: usize| match default_at {
-            Some(at) if at <= upto => (of(&group[upto + 1..]), true),
-            _ => (of(&group[..=upto]), false),
+        let test_up_to = |upto: usize| match default_at {
+            Some(at) if at <= upto => (values_of(&group[upto + 1..]), true),
+            _ => (values_of(&group[..=upto]), false),
         };
         for (at, &target) in group.iter().enumerate() {
             if !self.has_phis(target) {
                 continue;
             }
             let (values, negated) = match default_at == Some(at) {
-                true => (of(&[&group[..at], &group[at + 1..]].concat()), true),
-                false => (of(&[target]), false),
+                true => (values_of(&[&group[..at], &group[at + 1..]].concat()), true),
+                false => (values_of(&[target]), false),
             };
             let inner = self.list(list, false)?;
             self.push(inner, Item::Copies(x, target));
@@ -700,11 +700,11 @@ impl Builder<'_> {
         let last = group.len() - 1;
         let mut falls = false;
         for (at, &target) in group.iter().enumerate() {
-            let (values, negated) = among(at);
+            let (values, negated) = test_up_to(at);
             let guarded = at < last && !self.plan.forgets_fallthrough_guard();
             let inner = if guarded { self.list(list, false)? } else { list };
             if at < last {
-                self.frames.push(Frame::Next { target: group[at + 1], list, reached: false, crossed: Vec::new() });
+                self.frames.push(Frame::Next { target: group[at + 1], list, reached: false, skip_flags: Vec::new() });
             }
             falls = deep(|| self.node(target, inner))?;
             if at < last {

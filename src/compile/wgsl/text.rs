@@ -34,21 +34,21 @@ impl Text {
     }
 
     /// A number between two texts.
-    pub(super) fn numbered(before: &str, number: u64, behind: &str) -> Text {
+    pub(super) fn numbered(before: &str, number: u64, after: &str) -> Text {
         // 20 digits are enough for any `u64`. The last digit is computed first.
-        let (mut digits, mut count, mut left) = ([0; 20], 0, number);
+        let (mut digits, mut count, mut remaining) = ([0; 20], 0, number);
         loop {
-            (digits[count], left) = ((left % 10) as u8, left / 10);
+            (digits[count], remaining) = ((remaining % 10) as u8, remaining / 10);
             count += 1;
-            if left == 0 {
+            if remaining == 0 {
                 break;
             }
         }
         let mut text = ArrayString::new();
         let mut fits = text.try_push_str(before).is_ok();
         digits[..count].iter().rev().for_each(|&digit| fits &= text.try_push(char::from(b'0' + digit)).is_ok());
-        fits &= text.try_push_str(behind).is_ok();
-        if fits { Text::Short(text) } else { Text::of(&[before, &number.to_string(), behind]) }
+        fits &= text.try_push_str(after).is_ok();
+        if fits { Text::Short(text) } else { Text::of(&[before, &number.to_string(), after]) }
     }
 }
 
@@ -227,7 +227,7 @@ impl Expr {
             argument.at_least(Level::Xor).iter().for_each(|part| draft.push(part));
         }
         draft.push(")");
-        Expr { text: draft.text(), level: Level::Primary, ..Expr::over(arguments) }
+        Expr { text: draft.text(), level: Level::Primary, ..Expr::from_parts(arguments) }
     }
 
     /// A unary operator.
@@ -238,7 +238,7 @@ impl Expr {
                 Text::of(&[operator, open, text, close])
             },
             level: Level::Unary,
-            ..Expr::over([operand])
+            ..Expr::from_parts([operand])
         }
     }
 
@@ -262,7 +262,7 @@ impl Expr {
             _ => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
         };
         let text = Text::of(&[a, b, c, " ", operator, " ", d, e, f]);
-        Expr { text, level, ..Expr::over([left, right]) }
+        Expr { text, level, ..Expr::from_parts([left, right]) }
     }
 
     /// A member of a structure, or components of a vector.
@@ -282,10 +282,10 @@ impl Expr {
     pub(super) fn index(&self, index: &Expr) -> Expr {
         let [open, own, close] = self.at_least(Level::Primary);
         let text = Text::of(&[open, own, close, "[", &index.text, "]"]);
-        Expr { text, level: Level::Primary, ..Expr::over([self, index]) }
+        Expr { text, level: Level::Primary, ..Expr::from_parts([self, index]) }
     }
 
-    fn over<'e>(parts: impl IntoIterator<Item = &'e Expr>) -> Expr {
+    fn from_parts<'e>(parts: impl IntoIterator<Item = &'e Expr>) -> Expr {
         let (mut depth, mut constant) = (0, true);
         for part in parts {
             (depth, constant) = (part.depth.max(depth), constant && part.constant);

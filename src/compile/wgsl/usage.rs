@@ -38,7 +38,7 @@ struct Row {
     /// function numbers.
     effect: bool,
     /// Whether it does nothing.
-    nothing: bool,
+    is_nop: bool,
     /// Whether its result is spelled at its uses, if it is a pointer, an image or a sampler.
     place: bool,
     /// Whether a variable may be among its operands.
@@ -82,10 +82,10 @@ impl Row {
             _ => (0, ALL, 1, ALL),
         };
         let place = matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load);
-        let nothing = matches!(op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
+        let is_nop = matches!(op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
         // Computations with numbers have no variable as an operand.
         let names = operation::core(op).is_none() || matches!(op, Op::Select | Op::CopyObject);
-        Row { first, end, step, mask, computes: computes(op), effect: acts(op), nothing, place, names }
+        Row { first, end, step, mask, computes: computes(op), effect: op_has_effect(op), is_nop, place, names }
     }
 }
 
@@ -108,7 +108,7 @@ impl Row {
         let end = if end == ALL { operands.len() } else { operands.len().min(end.into()) };
         let Some(values) = operands.get(first.into()..end) else { return };
         match values.get(mask.into()..) {
-            Some(behind) if mask != ALL => values[..mask.into()].iter().chain(behind.iter().skip(1)).for_each(|&id| each(id)),
+            Some(after_mask) if mask != ALL => values[..mask.into()].iter().chain(after_mask.iter().skip(1)).for_each(|&id| each(id)),
             _ if step == 1 => values.iter().for_each(|&id| each(id)),
             _ => values.iter().step_by(step.into()).for_each(|&id| each(id)),
         }
@@ -158,16 +158,16 @@ fn computes(op: Op) -> bool {
 }
 
 /// Whether an instruction reads memory that nothing writes: an input or a uniform buffer.
-fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
+fn reads_constant_memory(module: &Module, i: &Instruction) -> bool {
     if !i.is(Op::Load) {
         return false;
     }
     let mut pointer = i.operands(module.words())[0];
     // The module decides how long a chain is, so the search is bounded.
     for _ in 0..MAX_CHAIN {
-        let Some(made) = module.instruction(pointer) else { return false };
-        match made.op {
-            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => pointer = made.operands(module.words())[0],
+        let Some(pointer_source) = module.instruction(pointer) else { return false };
+        match pointer_source.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => pointer = pointer_source.operands(module.words())[0],
             _ => break,
         }
     }
@@ -199,7 +199,7 @@ fn has_effect(module: &Module, i: &Instruction) -> bool {
 }
 
 /// Whether the instructions of an opcode have an effect, even if the result is not used.
-fn acts(op: Op) -> bool {
+fn op_has_effect(op: Op) -> bool {
     match op {
         Op::Load | Op::ArrayLength | Op::AtomicLoad => false,
         Op::Nop | Op::Line | Op::NoLine | Op::SelectionMerge | Op::LoopMerge => false,
@@ -251,7 +251,7 @@ struct Value {
     /// Whether it is a pure computation.
     computes: bool,
     /// Whether it reads memory that nothing writes.
-    stays: bool,
+    is_constant_load: bool,
     /// Whether its result is spelled at its uses.
     place: bool,
     /// The row of its opcode.
@@ -259,19 +259,19 @@ struct Value {
     /// Whether it is translated.
     live: bool,
     /// The place of its value in the text.
-    stand: Placement,
+    placement: Placement,
     /// The number of uses.
     count: u32,
     /// The innermost list that holds the definition and all uses so far.
-    holds: ListId,
+    scope: ListId,
     /// Whether a declaration at the definition is in scope at all uses so far.
-    seen: bool,
+    in_scope: bool,
     /// The block and the index of the instruction where the use that was found last is evaluated.
     root: (Node, u32),
     /// The list of that use.
-    used_in: ListId,
+    use_list: ListId,
     /// The innermost list that holds all uses so far, without the assignments to a phi.
-    reads: ListId,
+    use_scope: ListId,
 }
 
 /// Facts about the values of a function.
@@ -297,35 +297,35 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
     let first = blocks.first().map_or(0, |b| b.start as usize);
     let end = blocks.last().map_or(0, |b| b.end as usize);
     let n = end - first;
-    let (rows, nothing) = (&**ROWS, Row::of(Op::Nop));
+    let (rows, nop) = (&**ROWS, Row::of(Op::Nop));
     let none = Value {
         node: NONE,
         list: NONE,
         accesses: 0,
         computes: false,
-        stays: false,
+        is_constant_load: false,
         place: false,
-        row: nothing,
+        row: nop,
         live: false,
-        stand: Placement::Unused,
+        placement: Placement::Unused,
         count: 0,
-        holds: NONE,
-        seen: true,
+        scope: NONE,
+        in_scope: true,
         root: (NONE, 0),
-        used_in: NONE,
-        reads: NONE,
+        use_list: NONE,
+        use_scope: NONE,
     };
     let mut values = vec![none; n];
     for (node, block) in blocks.iter().enumerate() {
         let (mut accesses, list) = (0, tree.list_of[node]);
         let values = &mut values[block.start as usize - first..block.end as usize - first];
         for (value, i) in values.iter_mut().zip(module.code(block)) {
-            let row = rows.get(i.op as usize).copied().unwrap_or(nothing);
+            let row = rows.get(i.op as usize).copied().unwrap_or(nop);
             let computes = row.computes || i.is(Op::ExtInst) && is_combinatorial(module, i);
-            let stays = i.is(Op::Load) && reads_what_stays(module, i);
+            let is_constant_load = i.is(Op::Load) && reads_constant_memory(module, i);
             let place = row.place && is_spelled(module, i.result_type);
-            *value = Value { node: node as Node, list, accesses, computes, stays, place, row, ..none };
-            accesses += u32::from(!computes && !stays && !row.nothing);
+            *value = Value { node: node as Node, list, accesses, computes, is_constant_load, place, row, ..none };
+            accesses += u32::from(!computes && !is_constant_load && !row.is_nop);
         }
     }
     let usage = Usage { first, values, hoisted: vec![Vec::new(); tree.lists.len()] };
@@ -338,18 +338,18 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
 
 impl Usage {
     /// The place of the value of an instruction of the function, by its index in the module.
-    pub(super) fn stand(&self, index: usize) -> Placement {
-        index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Placement::Unused, |value| value.stand)
+    pub(super) fn placement(&self, index: usize) -> Placement {
+        index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Placement::Unused, |value| value.placement)
     }
 
     /// Whether all uses of a value are in a list or nested in it.
     pub(super) fn stays_within(&self, module: &Module, id: u32, list: ListId, tree: &Tree) -> bool {
         let Some(at) = module.definition(id).and_then(|index| index.checked_sub(self.first)) else { return false };
-        let Some(mut up) = self.values.get(at).map(|value| value.reads) else { return false };
-        while up != list && up != NONE {
-            up = tree.lists.get(up as usize).map_or(NONE, |l| if l.depth == 0 { NONE } else { l.parent });
+        let Some(mut ancestor) = self.values.get(at).map(|value| value.use_scope) else { return false };
+        while ancestor != list && ancestor != NONE {
+            ancestor = tree.lists.get(ancestor as usize).map_or(NONE, |l| if l.depth == 0 { NONE } else { l.parent });
         }
-        up == list || self.values.get(at).is_some_and(|value| value.count == 0)
+        ancestor == list || self.values.get(at).is_some_and(|value| value.count == 0)
     }
 
     /// Whether an instruction is translated.
@@ -370,7 +370,7 @@ impl Finder<'_> {
     }
 
     /// Whether an instruction has an effect, even if its result is not used.
-    fn acts(&self, at: usize) -> bool {
+    fn is_effectful(&self, at: usize) -> bool {
         let value = &self.usage.values[at];
         !value.computes && value.list != NONE && value.row.effect && has_effect(self.module, self.instruction(at))
     }
@@ -380,7 +380,7 @@ impl Finder<'_> {
         if self.tree.edges.is_empty() {
             return;
         }
-        let mut work: Vec<usize> = (0..self.usage.values.len()).filter(|&at| self.acts(at)).collect();
+        let mut work: Vec<usize> = (0..self.usage.values.len()).filter(|&at| self.is_effectful(at)).collect();
         work.iter().for_each(|&at| self.usage.values[at].live = true);
         while let Some(at) = work.pop() {
             let module = self.module;
@@ -412,10 +412,10 @@ impl Finder<'_> {
                 if !self.usage.values[at].live {
                     continue;
                 }
-                self.hold(at, list);
+                self.widen_scope(at, list);
                 for pair in i.operands(self.module.words()).chunks_exact(2) {
                     if pair[1] == from_block.label {
-                        self.used(pair[0], list, root);
+                        self.record_use(pair[0], list, root);
                     }
                 }
             }
@@ -423,15 +423,15 @@ impl Finder<'_> {
         for at in (0..self.usage.values.len()).rev() {
             let value = self.usage.values[at];
             let Value { node, list, place, row, .. } = value;
-            if list == NONE || !value.live && !self.acts(at) {
+            if list == NONE || !value.live && !self.is_effectful(at) {
                 continue;
             }
             // All its uses are known now.
             let i = *self.instruction(at);
-            let stand = self.decide(&i, &value);
+            let placement = self.decide(&i, &value);
             let known = &mut self.usage.values[at];
-            (known.live, known.stand) = (true, stand);
-            if let Placement::Var(list) = stand {
+            (known.live, known.placement) = (true, placement);
+            if let Placement::Var(list) = placement {
                 self.usage.hoisted[list as usize].push(i.result);
             }
             if i.is(Op::Phi) {
@@ -441,14 +441,14 @@ impl Finder<'_> {
                 // The instructions that use the pointer use its operands.
                 row.each_value(self.module, &i, |id| {
                     for _ in 0..value.count.min(2) {
-                        self.used(id, value.used_in, value.root);
+                        self.record_use(id, value.use_list, value.root);
                     }
-                    self.spread(id, value.holds);
+                    self.extend_scope(id, value.scope);
                 });
                 continue;
             }
-            let root = if stand == Placement::Inline { value.root } else { (node, at as u32) };
-            row.each_value(self.module, &i, |id| self.used(id, list, root));
+            let root = if placement == Placement::Inline { value.root } else { (node, at as u32) };
+            row.each_value(self.module, &i, |id| self.record_use(id, list, root));
         }
     }
 
@@ -459,29 +459,29 @@ impl Finder<'_> {
         } else if value.place || i.is(Op::Variable) {
             Placement::Inline
         } else if i.is(Op::Phi) {
-            Placement::Var(if value.holds == NONE { value.list } else { value.holds })
+            Placement::Var(if value.scope == NONE { value.list } else { value.scope })
         } else if value.count == 0 {
             Placement::Unused
         } else if self.inlines(i, value) {
             Placement::Inline
-        } else if value.seen {
+        } else if value.in_scope {
             Placement::Let
         } else {
-            Placement::Var(value.holds)
+            Placement::Var(value.scope)
         }
     }
 
     /// Records a use of a value in a list, evaluated at `root`.
-    fn used(&mut self, id: u32, list: ListId, root: (Node, u32)) {
+    fn record_use(&mut self, id: u32, list: ListId, root: (Node, u32)) {
         let Some(at) = self.local(id) else { return };
         let value = &mut self.usage.values[at];
         value.live = true;
         value.count = value.count.saturating_add(1);
-        (value.root, value.used_in) = (root, list);
-        let reads = value.reads;
-        self.hold(at, list);
-        if reads != list {
-            self.usage.values[at].reads = if reads == NONE { list } else { self.common(reads, list) };
+        (value.root, value.use_list) = (root, list);
+        let use_scope = value.use_scope;
+        self.widen_scope(at, list);
+        if use_scope != list {
+            self.usage.values[at].use_scope = if use_scope == NONE { list } else { self.common(use_scope, list) };
         }
     }
 
@@ -501,53 +501,53 @@ impl Finder<'_> {
     }
 
     /// Records a list that a value is used in, or a list that holds all such lists.
-    fn spread(&mut self, id: u32, list: ListId) {
+    fn extend_scope(&mut self, id: u32, list: ListId) {
         if let Some(at) = self.local(id) {
-            self.hold(at, list);
-            let reads = self.usage.values[at].reads;
-            if list != NONE && reads != NONE {
-                self.usage.values[at].reads = self.common(reads, list);
+            self.widen_scope(at, list);
+            let use_scope = self.usage.values[at].use_scope;
+            if list != NONE && use_scope != NONE {
+                self.usage.values[at].use_scope = self.common(use_scope, list);
             }
         }
     }
 
-    fn hold(&mut self, at: usize, list: ListId) {
+    fn widen_scope(&mut self, at: usize, list: ListId) {
         let value = &mut self.usage.values[at];
-        let own = value.list;
-        if list == NONE || own == NONE {
+        let own_list = value.list;
+        if list == NONE || own_list == NONE {
             return;
         }
-        if list == own && (value.holds == NONE || value.holds == own) {
-            value.holds = own;
+        if list == own_list && (value.scope == NONE || value.scope == own_list) {
+            value.scope = own_list;
             return;
         }
         let lists = &self.tree.lists;
-        let (a, b) = (if value.holds == NONE { own } else { value.holds }, list);
-        let mut seen = true;
+        let (a, b) = (if value.scope == NONE { own_list } else { value.scope }, list);
+        let mut in_scope = true;
         // A declaration is seen by a use in its own list or in a nested one. It is not seen in the
         // continue construct of a loop whose body is that list.
-        let mut up = list;
-        while up != own {
-            let Some(l) = lists.get(up as usize).filter(|l| l.depth > lists[own as usize].depth) else {
-                seen = false;
+        let mut ancestor = list;
+        while ancestor != own_list {
+            let Some(l) = lists.get(ancestor as usize).filter(|l| l.depth > lists[own_list as usize].depth) else {
+                in_scope = false;
                 break;
             };
-            seen &= !(l.continuing && l.parent == own);
-            up = l.parent;
+            in_scope &= !(l.continuing && l.parent == own_list);
+            ancestor = l.parent;
         }
         let a = self.common(a, b);
         let value = &mut self.usage.values[at];
-        value.holds = a;
-        value.seen &= seen;
+        value.scope = a;
+        value.in_scope &= in_scope;
     }
 
     /// Whether a value is spelled in the expression that uses it.
     fn inlines(&self, i: &Instruction, value: &Value) -> bool {
-        if value.count != 1 || value.used_in != value.list {
+        if value.count != 1 || value.use_list != value.list {
             return false;
         }
         match i.op {
-            Op::Load if value.stays => true,
+            Op::Load if value.is_constant_load => true,
             Op::Load => {
                 let (block, root) = value.root;
                 let root = self.usage.values.get(root as usize);

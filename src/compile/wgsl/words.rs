@@ -73,9 +73,9 @@ impl Body<'_, '_> {
     ) -> Result<Place, Refused> {
         let types = self.convert.module.types();
         let none = |this: &Self| this.convert.refused_at(i, Why::Layout, format!("%{} has no part {number} with a layout", spot.type_()));
-        let known = u64::try_from(number).ok().and_then(|at| types.address(spot.address, at)).filter(|_| index.is_none());
+        let constant = u64::try_from(number).ok().and_then(|at| types.address(spot.address, at)).filter(|_| index.is_none());
         let mut next = spot.clone();
-        match known {
+        match constant {
             Some(address) => next.address = address,
             None => {
                 // The index is not constant, or out of range.
@@ -83,13 +83,13 @@ impl Body<'_, '_> {
                 let stride = types.address(spot.address, 1).map_or(0, |second| second.offset - first.offset);
                 let index = match index {
                     Some(index) => index,
-                    None => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
+                    None => self.bind(&Expr::literal(format!("{}u", number as u32)))?,
                 };
                 next.address = first;
                 next.terms.push((index, stride));
             }
         }
-        Ok(Place { kind: Kind::Words(next), whole: false, ..place.clone() })
+        Ok(Place { kind: Kind::Words(next), is_whole: false, ..place.clone() })
     }
 
     /// The index of the word at a spot, without the constant offset. `None` if no index varies.
@@ -106,24 +106,24 @@ impl Body<'_, '_> {
                 None => term,
             });
         }
-        sum.map(|sum| self.bound(&sum)).transpose()
+        sum.map(|sum| self.bind(&sum)).transpose()
     }
 
     /// The reference to one word.
     fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> Text {
-        let at = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
+        let index = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
         let text = match (words, base) {
-            (Words::Quads, None) => format!("{name}[{}].{}", at / 4, COMPONENTS[at as usize & 3]),
+            (Words::Quads, None) => format!("{name}[{}].{}", index / 4, COMPONENTS[index as usize & 3]),
             (Words::Quads, Some(base)) => {
-                let at = match at {
+                let index = match index {
                     0 => base.text.to_string(),
-                    at => format!("({} + {at}u)", base.text),
+                    index => format!("({} + {index}u)", base.text),
                 };
-                format!("{name}[{at} >> 2u][{at} & 3u]")
+                format!("{name}[{index} >> 2u][{index} & 3u]")
             }
-            (_, None) => format!("{name}[{at}]"),
-            (_, Some(base)) if at == 0 => format!("{name}[{}]", base.text),
-            (_, Some(base)) => format!("{name}[{} + {at}u]", base.text),
+            (_, None) => format!("{name}[{index}]"),
+            (_, Some(base)) if index == 0 => format!("{name}[{}]", base.text),
+            (_, Some(base)) => format!("{name}[{} + {index}u]", base.text),
         };
         text.into()
     }
@@ -184,7 +184,7 @@ impl Body<'_, '_> {
     /// Stores a value at a spot.
     pub(super) fn store_words(&mut self, place: &Place, spot: &Spot, value: &Expr, i: &Instruction) -> Result<(), Refused> {
         let words = self.scalars_at(place, spot, i)?;
-        let value = if value.constant { self.bound(value)? } else { self.named(value)? };
+        let value = if value.constant { self.bind(value)? } else { self.repeatable(value)? };
         let value = Place { text: value.primary(), kind: Kind::Value(spot.type_()), ..Place::default() };
         let mut scalars = Vec::new();
         self.scattered(&value, spot.type_(), &mut scalars, i)?;

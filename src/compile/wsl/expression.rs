@@ -1,7 +1,7 @@
 //! Expressions, except operators: seed 003 "Expressions", in WSL's order of evaluation.
 
 use super::emit::Id;
-use super::place::{Bound, Extent, Place, Value};
+use super::place::{Extent, Place, Value, VariableMeaning};
 use super::{Compiler, Done};
 use rspirv::spirv::Op;
 use smallstep_semantics::rule::Rule;
@@ -20,7 +20,7 @@ pub(super) enum Target {
     /// A part of another target. A getter reads it, and a setter makes a changed whole.
     Part(Box<Part>),
     /// The whole of a part that is being dropped.
-    Gone,
+    Dropped,
 }
 
 /// A part of a target that has no address.
@@ -37,9 +37,9 @@ pub(super) struct Part {
 impl Drop for Part {
     fn drop(&mut self) {
         // Parts nest as deeply as the program's expressions. So the drop is not recursive.
-        let mut rest = std::mem::replace(&mut self.whole, Target::Gone);
+        let mut rest = std::mem::replace(&mut self.whole, Target::Dropped);
         while let Target::Part(mut part) = rest {
-            rest = std::mem::replace(&mut part.whole, Target::Gone);
+            rest = std::mem::replace(&mut part.whole, Target::Dropped);
         }
     }
 }
@@ -47,7 +47,7 @@ impl Drop for Part {
 impl Compiler<'_> {
     /// Evaluates an expression to its right-value.
     pub(super) fn value(&mut self, id: ExprId) -> Done<Value> {
-        self.room()?;
+        self.check_room()?;
         let value = deep(|| self.value_of(id))?;
         if let (Some(witness), Value::Id(result)) = (&mut self.witness, &value) {
             let expr = self.program.expr(id);
@@ -67,13 +67,13 @@ impl Compiler<'_> {
     }
 
     /// The content of a left-value, if the compiler knows all values of its type.
-    fn known(&mut self, e: ExprId) -> Done<Option<Value>> {
+    fn known_content(&mut self, e: ExprId) -> Done<Option<Value>> {
         if !self.is_known(self.program.expr(e).ty.right()) {
             return Ok(None);
         }
         match self.part(e)? {
-            Some(bound @ (Bound::Known(_) | Bound::Record(_))) => self.value_of_bound(bound).map(Some),
-            Some(Bound::Variable(_)) | None => Ok(None),
+            Some(meaning @ (VariableMeaning::Known(_) | VariableMeaning::Record(_))) => self.value_of_meaning(meaning).map(Some),
+            Some(VariableMeaning::Variable(_)) | None => Ok(None),
         }
     }
 
@@ -103,7 +103,7 @@ impl Compiler<'_> {
                 self.assign(&target, value)?;
                 Ok(Value::Id(value))
             }
-            Form::AddressOf(e) => match self.known(*e)? {
+            Form::AddressOf(e) => match self.known_content(*e)? {
                 Some(value) => Ok(Value::Address(Box::new(value))),
                 None => self.place(*e).map(Value::Pointer),
             },
@@ -221,7 +221,7 @@ impl Compiler<'_> {
 
     /// Reads the content of a left-value.
     fn left_to_right(&mut self, e: ExprId, ty: TypeId) -> Done<Value> {
-        if let Some(value) = self.known(e)? {
+        if let Some(value) = self.known_content(e)? {
             return Ok(value);
         }
         if self.is_known(ty) {
@@ -321,7 +321,7 @@ impl Compiler<'_> {
 
     /// Reads the value of a target.
     pub(super) fn read(&mut self, target: &Target) -> Done<Id> {
-        self.room()?;
+        self.check_room()?;
         deep(|| match target {
             Target::Place(place) => {
                 let value = self.load(place)?;
@@ -331,7 +331,7 @@ impl Compiler<'_> {
                 let whole = self.read(&part.whole)?;
                 self.get(part.getter, whole, part.whole_ty, part.index, part.ty)
             }
-            Target::Gone => self.unforeseen("this left-value"),
+            Target::Dropped => self.unforeseen("this left-value"),
         })
     }
 
@@ -345,7 +345,7 @@ impl Compiler<'_> {
                 let whole = self.set(part, whole, value)?;
                 self.assign(&part.whole, whole)
             }
-            Target::Gone => self.unforeseen("this left-value"),
+            Target::Dropped => self.unforeseen("this left-value"),
         })
     }
 
@@ -371,7 +371,7 @@ impl Compiler<'_> {
             }
             (Callee::Generated(Generated::Getter(f)), index) => {
                 let copy = self.copied(whole, whole_ty)?;
-                let place = self.taken(Callee::Declared(f), copy, index, ty)?;
+                let place = self.place_by_address_taker(Callee::Declared(f), copy, index, ty)?;
                 let value = self.load(&place)?;
                 self.valid(value, ty)
             }
@@ -408,7 +408,7 @@ impl Compiler<'_> {
             }
             (Callee::Generated(Generated::Setter(f)), index) => {
                 let copy = self.copied(whole, part.whole_ty)?;
-                let place = self.taken(Callee::Declared(f), copy.clone(), index, part.ty)?;
+                let place = self.place_by_address_taker(Callee::Declared(f), copy.clone(), index, part.ty)?;
                 self.store(Rule::CodegenValueIndex, &place, value)?;
                 self.load(&copy)
             }

@@ -10,8 +10,8 @@
 //! where it is called. Its variables are Private, since their addresses outlive the call.
 
 use super::emit::{Body, Id, Operands};
-use super::place::{Bound, Extent, Place, Root, Step, Value};
-use super::{Around, Compiler, Construct, Done, Returns};
+use super::place::{Extent, Place, Root, Step, Value, VariableMeaning};
+use super::{BranchTargets, Compiler, Construct, Done, Returns};
 use rspirv::spirv::{FunctionControl, Op, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::rule::Rule;
@@ -30,7 +30,7 @@ enum Object {
     Global(Root),
     /// The variable that an object parameter points to: the index among such parameters, and the
     /// type of its contents.
-    Passed(u32, TypeId),
+    Parameter(u32, TypeId),
 }
 
 /// The object and path of a pointer that is passed. The indices are passed as parameters.
@@ -50,7 +50,7 @@ enum Passing {
     /// As a pointer to a variable of the caller that holds the value.
     Stored,
     /// As the object and path of a pointer or array reference.
-    Way(PointerPath),
+    Path(PointerPath),
     /// The address of a pointer or array reference.
     Address(Box<Passing>),
     /// A texture, by its index.
@@ -106,10 +106,10 @@ impl Compiler<'_> {
         }
         let program = self.program;
         let function = program.env.function(f);
-        let mut passed = CallArguments::default();
+        let mut call_arguments = CallArguments::default();
         let mut passing = Vec::with_capacity(arguments.len());
         for (argument, parameter) in arguments.into_iter().zip(&function.parameters) {
-            passing.push(self.pass(argument, parameter.ty, &mut passed)?);
+            passing.push(self.pass(argument, parameter.ty, &mut call_arguments)?);
         }
         let key = Key { function: f, passing };
         let id = match self.clones.ids.get(&key) {
@@ -127,9 +127,9 @@ impl Compiler<'_> {
         };
         let result = self.ty(function.result)?;
         let mut operands = Operands::from_slice(&[id]);
-        operands.extend(passed.values);
-        operands.extend(passed.roots.iter().map(|r| r.id));
-        operands.extend(passed.indices);
+        operands.extend(call_arguments.values);
+        operands.extend(call_arguments.roots.iter().map(|r| r.id));
+        operands.extend(call_arguments.indices);
         let saved = self.e.enter(Rule::CodegenCall);
         let value = self.e.op(Op::FunctionCall, result, &operands);
         self.e.rule = saved;
@@ -137,17 +137,17 @@ impl Compiler<'_> {
     }
 
     /// Passes an argument to a parameter of that type.
-    fn pass(&mut self, argument: Value, ty: TypeId, passed: &mut CallArguments) -> Done<Passing> {
+    fn pass(&mut self, argument: Value, ty: TypeId, call_arguments: &mut CallArguments) -> Done<Passing> {
         let program = self.program;
         let (place, extent) = match argument {
             Value::Void => return self.unforeseen("an argument without value"),
             Value::Id(id) => {
                 let root = self.local(ty)?;
                 self.store(Rule::CodegenCall, &Place::whole(root), id)?;
-                passed.values.push(root.id);
+                call_arguments.values.push(root.id);
                 return Ok(Passing::Stored);
             }
-            Value::Address(value) => return Ok(Passing::Address(Box::new(deep(|| self.pass(*value, ty, passed))?))),
+            Value::Address(value) => return Ok(Passing::Address(Box::new(deep(|| self.pass(*value, ty, call_arguments))?))),
             Value::Texture(k) => return Ok(Passing::Texture(k)),
             Value::Sampler(k) => return Ok(Passing::Sampler(k)),
             Value::Record(values) => {
@@ -157,7 +157,7 @@ impl Compiler<'_> {
                 };
                 let mut fields = Vec::with_capacity(values.len());
                 for (value, field) in values.into_iter().zip(&program.env.structure(s).fields) {
-                    fields.push(deep(|| self.pass(value, field.ty, passed))?);
+                    fields.push(deep(|| self.pass(value, field.ty, call_arguments))?);
                 }
                 return Ok(Passing::Record(fields));
             }
@@ -166,12 +166,12 @@ impl Compiler<'_> {
         };
         let object = match place.root.class {
             StorageClass::Function => {
-                let roots = &mut passed.roots;
+                let roots = &mut call_arguments.roots;
                 let at = roots.iter().position(|r| r.id == place.root.id).unwrap_or_else(|| {
                     roots.push(place.root);
                     roots.len() - 1
                 });
-                Object::Passed(at as u32, place.root.ty)
+                Object::Parameter(at as u32, place.root.ty)
             }
             _ => Object::Global(place.root),
         };
@@ -180,12 +180,12 @@ impl Compiler<'_> {
             steps.push(match *step {
                 Step::Field(field) => Some(field),
                 Step::Index(index) => {
-                    passed.indices.push(index);
+                    call_arguments.indices.push(index);
                     None
                 }
             });
         }
-        Ok(Passing::Way(PointerPath { object, steps, ty: place.ty, extent }))
+        Ok(Passing::Path(PointerPath { object, steps, ty: place.ty, extent }))
     }
 
     /// Emits a call in place.
@@ -196,37 +196,37 @@ impl Compiler<'_> {
         for (argument, &store) in arguments.into_iter().zip(&body.parameters) {
             match argument {
                 Value::Id(id) => {
-                    let Bound::Variable(root) = self.bound(store)? else { return self.unforeseen("this parameter") };
+                    let VariableMeaning::Variable(root) = self.bound(store)? else { return self.unforeseen("this parameter") };
                     self.store(Rule::CodegenCall, &Place::whole(root), id)?;
                 }
-                known => {
-                    let bound = self.bind(known, program.store(store).ty)?;
-                    self.stores.insert(store, bound);
+                value => {
+                    let meaning = self.bind(value, program.store(store).ty)?;
+                    self.stores.insert(store, meaning);
                 }
             }
         }
-        let around = std::mem::take(&mut self.around);
+        let outer = std::mem::take(&mut self.branch_targets);
         let returns = std::mem::replace(&mut self.returns, Returns::Gives(None));
         let span = self.span;
         self.statement(body.block)?;
-        self.around = around;
+        self.branch_targets = outer;
         self.span = span;
         match std::mem::replace(&mut self.returns, returns) {
             Returns::Gives(Some(value)) => Ok(value),
-            _ => self.never(program.env.function(f).result),
+            _ => self.unreachable_result(program.env.function(f).result),
         }
     }
 
     /// The result of a call that never returns, for example because its function discards the
     /// fragment. Nothing uses the result, and no invocation reaches the code after the call.
-    fn never(&mut self, ty: TypeId) -> Done<Value> {
+    fn unreachable_result(&mut self, ty: TypeId) -> Done<Value> {
         if !self.e.body.open {
-            let behind = self.e.fresh();
-            self.e.begin(behind);
+            let unreachable_block = self.e.fresh();
+            self.e.begin(unreachable_block);
         }
         let types = &self.program.env.types;
         match types.get(ty) {
-            Type::Pointer(_, to) if types.is_reference(to) => Ok(Value::Address(Box::new(deep(|| self.never(to))?))),
+            Type::Pointer(_, to) if types.is_reference(to) => Ok(Value::Address(Box::new(deep(|| self.unreachable_result(to))?))),
             Type::Pointer(_, to) => Ok(Value::Pointer(Place::whole(self.local(to)?))),
             Type::ArrayReference(_, of) => Ok(Value::Reference(Place::whole(self.local(of)?), Extent::Single)),
             _ => self.unforeseen("a call, in place, of a function that never returns a value of this type"),
@@ -234,7 +234,7 @@ impl Compiler<'_> {
     }
 
     /// Emits the functions that are called, until no call is left.
-    pub(super) fn callees(&mut self) -> Done {
+    pub(super) fn emit_callees(&mut self) -> Done {
         while let Some(key) = self.todo.pop_front() {
             let Some(&id) = self.clones.ids.get(&key) else { continue };
             self.function(&key, id)?;
@@ -248,29 +248,29 @@ impl Compiler<'_> {
         let body = program.body(key.function);
         self.span = function.span;
         self.stores.clear();
-        let mut taken = Signature::default();
+        let mut signature = Signature::default();
         for (parameter, passing) in function.parameters.iter().zip(&key.passing) {
-            self.take(passing, parameter.ty, &mut taken);
+            self.add_to_signature(passing, parameter.ty, &mut signature);
         }
         let mut types = Vec::new();
-        for &ty in taken.values.iter().chain(&taken.objects) {
+        for &ty in signature.values.iter().chain(&signature.objects) {
             let of = self.ty(ty)?;
             types.push(self.pointer(StorageClass::Function, of));
         }
         let uint = self.uint();
-        types.extend(std::iter::repeat_n(uint, taken.indices));
+        types.extend(std::iter::repeat_n(uint, signature.indices));
         let ids: Vec<Id> = types.iter().map(|_| self.e.fresh()).collect();
-        let (values, rest) = ids.split_at(taken.values.len());
-        let (objects, indices) = rest.split_at(taken.objects.len());
+        let (values, rest) = ids.split_at(signature.values.len());
+        let (objects, indices) = rest.split_at(signature.objects.len());
         let root = |(&id, &ty): (&Id, &TypeId)| Root { id, class: StorageClass::Function, ty, buffer: false };
         let mut parameters = Parameters {
             values: values.iter().copied(),
-            objects: objects.iter().zip(&taken.objects).map(root).collect(),
+            objects: objects.iter().zip(&signature.objects).map(root).collect(),
             indices: indices.iter().copied(),
         };
         for ((parameter, passing), &store) in function.parameters.iter().zip(&key.passing).zip(&body.parameters) {
-            let bound = self.taken_as(passing, parameter.ty, &mut parameters)?;
-            self.stores.insert(store, bound);
+            let meaning = self.parameter_meaning(passing, parameter.ty, &mut parameters)?;
+            self.stores.insert(store, meaning);
         }
         let result = self.ty(function.result)?;
         let parameters: Vec<(Id, Id)> = types.into_iter().zip(ids.iter().copied()).collect();
@@ -289,7 +289,7 @@ impl Compiler<'_> {
         }
         let program = self.program;
         for ((number, &store), parameter) in (1..).zip(&program.body(f).parameters).zip(&program.env.function(f).parameters) {
-            if let Some(Bound::Variable(root)) = self.stores.get(&store) {
+            if let Some(VariableMeaning::Variable(root)) = self.stores.get(&store) {
                 let id = root.id;
                 self.debug_variable(id, program.env.names.name(parameter.name), parameter.ty, parameter.span, Some(number))?;
             }
@@ -298,23 +298,23 @@ impl Compiler<'_> {
     }
 
     /// Adds the SPIR-V parameters of a parameter to the signature.
-    fn take(&self, passing: &Passing, ty: TypeId, taken: &mut Signature) {
+    fn add_to_signature(&self, passing: &Passing, ty: TypeId, signature: &mut Signature) {
         match passing {
-            Passing::Stored => taken.values.push(ty),
-            Passing::Way(way) => {
-                if let Object::Passed(at, of) = way.object
-                    && at as usize == taken.objects.len()
+            Passing::Stored => signature.values.push(ty),
+            Passing::Path(path) => {
+                if let Object::Parameter(at, of) = path.object
+                    && at as usize == signature.objects.len()
                 {
-                    taken.objects.push(of);
+                    signature.objects.push(of);
                 }
-                taken.indices += way.steps.iter().filter(|step| step.is_none()).count();
+                signature.indices += path.steps.iter().filter(|step| step.is_none()).count();
             }
-            Passing::Address(passing) => deep(|| self.take(passing, ty, taken)),
+            Passing::Address(passing) => deep(|| self.add_to_signature(passing, ty, signature)),
             Passing::Texture(_) | Passing::Sampler(_) => {}
             Passing::Record(passing) => {
                 if let Type::Struct(s) = self.program.env.types.get(ty) {
                     for (passing, field) in passing.iter().zip(&self.program.env.structure(s).fields) {
-                        deep(|| self.take(passing, field.ty, taken));
+                        deep(|| self.add_to_signature(passing, field.ty, signature));
                     }
                 }
             }
@@ -322,45 +322,45 @@ impl Compiler<'_> {
     }
 
     /// The meaning of a parameter in the callee.
-    fn taken_as(&self, passing: &Passing, ty: TypeId, parameters: &mut Parameters) -> Done<Bound> {
+    fn parameter_meaning(&self, passing: &Passing, ty: TypeId, parameters: &mut Parameters) -> Done<VariableMeaning> {
         Ok(match passing {
             Passing::Stored => {
                 let Some(id) = parameters.values.next() else { return self.unforeseen("this parameter") };
-                Bound::Variable(Root { id, class: StorageClass::Function, ty, buffer: false })
+                VariableMeaning::Variable(Root { id, class: StorageClass::Function, ty, buffer: false })
             }
-            Passing::Way(way) => {
-                let root = match way.object {
+            Passing::Path(path) => {
+                let root = match path.object {
                     Object::Global(root) => Some(root),
-                    Object::Passed(at, _) => parameters.objects.get(at as usize).copied(),
+                    Object::Parameter(at, _) => parameters.objects.get(at as usize).copied(),
                 };
                 let Some(root) = root else { return self.unforeseen("this parameter") };
                 let mut steps = SmallVec::new();
-                for step in &way.steps {
+                for step in &path.steps {
                     steps.push(match (*step, step.is_none().then(|| parameters.indices.next()).flatten()) {
                         (Some(field), _) => Step::Field(field),
                         (None, Some(index)) => Step::Index(index),
                         (None, None) => return self.unforeseen("this parameter"),
                     });
                 }
-                let place = Place { root, steps, ty: way.ty };
-                Bound::Known(match way.extent {
+                let place = Place { root, steps, ty: path.ty };
+                VariableMeaning::Known(match path.extent {
                     None => Value::Pointer(place),
                     Some(extent) => Value::Reference(place, extent),
                 })
             }
-            Passing::Address(passing) => match deep(|| self.taken_as(passing, ty, parameters))? {
-                Bound::Known(value) => Bound::Known(Value::Address(Box::new(value))),
-                Bound::Variable(_) | Bound::Record(_) => return self.unforeseen("the address of this as an argument"),
+            Passing::Address(passing) => match deep(|| self.parameter_meaning(passing, ty, parameters))? {
+                VariableMeaning::Known(value) => VariableMeaning::Known(Value::Address(Box::new(value))),
+                VariableMeaning::Variable(_) | VariableMeaning::Record(_) => return self.unforeseen("the address of this as an argument"),
             },
-            Passing::Texture(k) => Bound::Known(Value::Texture(*k)),
-            Passing::Sampler(k) => Bound::Known(Value::Sampler(*k)),
+            Passing::Texture(k) => VariableMeaning::Known(Value::Texture(*k)),
+            Passing::Sampler(k) => VariableMeaning::Known(Value::Sampler(*k)),
             Passing::Record(passing) => {
                 let Type::Struct(s) = self.program.env.types.get(ty) else { return self.unforeseen("this parameter") };
                 let mut fields = Vec::with_capacity(passing.len());
                 for (passing, field) in passing.iter().zip(&self.program.env.structure(s).fields) {
-                    fields.push(deep(|| self.taken_as(passing, field.ty, parameters))?);
+                    fields.push(deep(|| self.parameter_meaning(passing, field.ty, parameters))?);
                 }
-                Bound::Record(fields)
+                VariableMeaning::Record(fields)
             }
         })
     }
@@ -380,7 +380,7 @@ impl Compiler<'_> {
         let ty = self.e.declare(Op::TypeFunction, None, &signature);
         self.e.name(id, name);
         let outer = std::mem::take(&mut self.e.body);
-        (self.around, self.returns) = (Around::default(), Returns::Ends);
+        (self.branch_targets, self.returns) = (BranchTargets::default(), Returns::Ends);
         let outer_scope = self.debug_leaves();
         let first = self.e.fresh();
         (self.e.body.block, self.e.body.open) = (first, true);

@@ -46,7 +46,7 @@ pub use stage::{DrawModules, StageVariable, translate_draw};
 use debug::Debug;
 use emit::{Emitter, Id, push, string};
 use function::{Clones, Key};
-use place::{Bound, Root, Value};
+use place::{Root, Value, VariableMeaning};
 use planted::Planted;
 use rspirv::spirv::{AddressingModel, Decoration, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -292,17 +292,17 @@ type Done<T = ()> = Result<T, Refusal>;
 
 /// The targets of terminators at the current place of the emitted function.
 #[derive(Clone, Copy, Debug, Default)]
-struct Around {
+struct BranchTargets {
     breaks: Option<Id>,
     continues: Option<Id>,
-    fallthrough: Option<Falls>,
+    fallthrough: Option<Fallthrough>,
     /// The number of enclosing ifs, loops and switches.
     depth: u32,
 }
 
 /// The target of `fallthrough`, and the case number that is stored before the branch.
 #[derive(Clone, Copy, Debug)]
-struct Falls {
+struct Fallthrough {
     to: Id,
     next: Option<(Root, Id)>,
 }
@@ -324,9 +324,9 @@ struct Compiler<'a> {
     /// The SPIR-V types of WSL types. The flag says whether the type has the layout of buffers.
     types: FxHashMap<(TypeId, bool), Id>,
     /// The variables and parameters of the function that is being emitted.
-    stores: FxHashMap<StoreId, Bound>,
+    stores: FxHashMap<StoreId, VariableMeaning>,
     /// Threadgroup variables, and variables that outlive their functions.
-    globals: FxHashMap<StoreId, Bound>,
+    globals: FxHashMap<StoreId, VariableMeaning>,
     /// The variables of storage class Workgroup, with the types of their contents.
     group: Vec<(Id, TypeId)>,
     stage: Interface,
@@ -346,7 +346,7 @@ struct Compiler<'a> {
     textures: Textures,
     /// [`Options::formats`].
     formats: &'a [(String, Format)],
-    around: Around,
+    branch_targets: BranchTargets,
     returns: Returns,
     span: Span,
     witness: Option<Vec<Witness>>,
@@ -364,7 +364,7 @@ struct Compiler<'a> {
 /// # Errors
 /// The program has a construct that is not translated.
 pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
-    stage::alone(program, entry, options)
+    stage::translate_alone(program, entry, options)
 }
 
 /// Translates a function that is not an entry point. A compute entry point `main` calls it once for
@@ -378,7 +378,7 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
 /// The program has a construct that is not translated.
 pub fn translate_function(program: &Program, function: FunctionId, options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(function).span, options);
-    let main = c.wrapped(function)?;
+    let main = c.table_entry_point(function)?;
     c.finish(&Shell::compute(main, "main", [1; 3]), options)
 }
 
@@ -409,7 +409,7 @@ impl<'a> Compiler<'a> {
             escaping: FxHashSet::default(),
             textures: Textures::default(),
             formats: options.formats,
-            around: Around::default(),
+            branch_targets: BranchTargets::default(),
             returns: Returns::Ends,
             span,
             text: options.source.map_or("", |(_, text)| text),
@@ -439,7 +439,7 @@ impl Compiler<'_> {
     }
 
     /// Checks that there is room for more code.
-    fn room(&self) -> Done {
+    fn check_room(&self) -> Done {
         if self.e.words() > MAX_WORDS { self.too_large() } else { Ok(()) }
     }
 
@@ -528,8 +528,8 @@ impl Compiler<'_> {
             entry: shell.name.clone(),
             stores,
             bindings: self.bindings,
-            taken: self.stage.taken,
-            given: self.stage.given,
+            taken: self.stage.inputs,
+            given: self.stage.outputs,
             rules: counts,
             witness: self.witness.unwrap_or_default(),
         })

@@ -381,8 +381,8 @@ impl Compiler<'_> {
             }
             (M::Step, &[x, y]) => {
                 let (zero, one) = (k(self, 0.0), k(self, 1.0));
-                let over = self.plain(rule, Op::FOrdGreaterThanEqual, Bool, n, &[x, y]);
-                self.select(rule, Float, n, [over, one, zero])
+                let is_above = self.plain(rule, Op::FOrdGreaterThanEqual, Bool, n, &[x, y]);
+                self.select(rule, Float, n, [is_above, one, zero])
             }
             (M::Fmod, &[x, y]) => self.plain(Rule::CodegenFloatFunction, Op::FRem, Float, n, &[x, y]),
             // x * (1 - z) + y * z
@@ -403,10 +403,10 @@ impl Compiler<'_> {
                 let (square, twice) = (self.plain(rule, Op::FMul, Float, n, &[t, t]), self.plain(rule, Op::FMul, Float, n, &[two, t]));
                 let rest = self.plain(rule, Op::FSub, Float, n, &[three, twice]);
                 let between = self.plain(rule, Op::FMul, Float, n, &[square, rest]);
-                let over = self.plain(rule, Op::FOrdGreaterThanEqual, Bool, n, &[x, high]);
-                let between = self.select(rule, Float, n, [over, one, between]);
-                let under = self.plain(rule, Op::FOrdLessThanEqual, Bool, n, &[x, low]);
-                self.select(rule, Float, n, [under, zero, between])
+                let is_above = self.plain(rule, Op::FOrdGreaterThanEqual, Bool, n, &[x, high]);
+                let between = self.select(rule, Float, n, [is_above, one, between]);
+                let is_below = self.plain(rule, Op::FOrdLessThanEqual, Bool, n, &[x, low]);
+                self.select(rule, Float, n, [is_below, zero, between])
             }
             (M::IsFinite, &[x]) => {
                 let (nan, inf) = (

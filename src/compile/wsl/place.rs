@@ -96,13 +96,13 @@ impl Value {
 
 /// The meaning of a variable or parameter.
 #[derive(Clone, Debug)]
-pub(super) enum Bound {
+pub(super) enum VariableMeaning {
     /// A variable of the module, with storage.
     Variable(Root),
     /// A pointer, an array reference, a texture or a sampler, which never changes.
     Known(Value),
     /// A structure that contains such values, field by field.
-    Record(Vec<Bound>),
+    Record(Vec<VariableMeaning>),
 }
 
 impl Place {
@@ -139,39 +139,39 @@ impl Compiler<'_> {
     }
 
     /// The meaning of a variable or parameter. A variable with storage is declared on first use.
-    pub(super) fn bound(&mut self, store: StoreId) -> Done<Bound> {
-        if let Some(bound) = self.stores.get(&store).or_else(|| self.globals.get(&store)) {
-            return Ok(bound.clone());
+    pub(super) fn bound(&mut self, store: StoreId) -> Done<VariableMeaning> {
+        if let Some(meaning) = self.stores.get(&store).or_else(|| self.globals.get(&store)) {
+            return Ok(meaning.clone());
         }
-        let of = *self.program.store(store);
-        if self.is_known(of.ty) {
+        let declared = *self.program.store(store);
+        if self.is_known(declared.ty) {
             return self.unforeseen("a pointer that is not initialised");
         }
         let escapes = self.escaping.iter().any(|f| self.program.body(*f).stores.contains(&store.0));
-        let bound = match of.space {
+        let meaning = match declared.space {
             AddressSpace::Threadgroup => {
                 let saved = self.e.enter(Rule::CodegenThreadgroup);
-                let root = self.global(StorageClass::Workgroup, of.ty)?;
+                let root = self.global(StorageClass::Workgroup, declared.ty)?;
                 self.e.rule = saved;
-                self.group.push((root.id, of.ty));
-                Bound::Variable(root)
+                self.group.push((root.id, declared.ty));
+                VariableMeaning::Variable(root)
             }
             _ if escapes => {
                 let saved = self.e.enter(Rule::CodegenLocalPrivate);
-                let root = self.global(StorageClass::Private, of.ty)?;
+                let root = self.global(StorageClass::Private, declared.ty)?;
                 self.e.rule = saved;
-                Bound::Variable(root)
+                VariableMeaning::Variable(root)
             }
             _ => {
-                let root = self.local(of.ty)?;
-                let name = self.text_of(of.span);
-                self.debug_variable(root.id, &name, of.ty, of.span, None)?;
-                self.stores.insert(store, Bound::Variable(root));
-                return Ok(Bound::Variable(root));
+                let root = self.local(declared.ty)?;
+                let name = self.text_of(declared.span);
+                self.debug_variable(root.id, &name, declared.ty, declared.span, None)?;
+                self.stores.insert(store, VariableMeaning::Variable(root));
+                return Ok(VariableMeaning::Variable(root));
             }
         };
-        self.globals.insert(store, bound.clone());
-        Ok(bound)
+        self.globals.insert(store, meaning.clone());
+        Ok(meaning)
     }
 
     /// Whether the compiler knows all values of the type: pointers, array references, textures,
@@ -185,47 +185,47 @@ impl Compiler<'_> {
     }
 
     /// The meaning of a variable, of a field of a variable, or of a dereferenced address.
-    pub(super) fn part(&mut self, id: ExprId) -> Done<Option<Bound>> {
+    pub(super) fn part(&mut self, id: ExprId) -> Done<Option<VariableMeaning>> {
         let program = self.program;
         deep(|| match &program.expr(id).form {
             Form::Parens(e) => self.part(*e),
             Form::Variable(store) => self.bound(*store).map(Some),
             Form::Dereference(pointer) => match self.value(*pointer)? {
-                Value::Address(value) => Ok(Some(Bound::Known(*value))),
+                Value::Address(value) => Ok(Some(VariableMeaning::Known(*value))),
                 _ => Ok(None),
             },
             Form::Dot(e, _, Access::AddressTaker(Callee::Generated(Generated::FieldAddress(_, field, _)))) => Ok(match self.part(*e)? {
-                Some(Bound::Record(mut fields)) if (*field as usize) < fields.len() => Some(fields.swap_remove(*field as usize)),
-                Some(Bound::Known(Value::Record(mut fields))) if (*field as usize) < fields.len() => {
-                    Some(Bound::Known(fields.swap_remove(*field as usize)))
+                Some(VariableMeaning::Record(mut fields)) if (*field as usize) < fields.len() => Some(fields.swap_remove(*field as usize)),
+                Some(VariableMeaning::Known(Value::Record(mut fields))) if (*field as usize) < fields.len() => {
+                    Some(VariableMeaning::Known(fields.swap_remove(*field as usize)))
                 }
                 _ => None,
             }),
             Form::Dot(e, _, Access::AddressTaker(Callee::Declared(f))) if self.is_known(program.expr(id).ty.right()) => {
                 let whole = self.place(*e)?;
-                Ok(self.taken_by(*f, whole, None)?.pointee().map(Bound::Known))
+                Ok(self.call_address_taker(*f, whole, None)?.pointee().map(VariableMeaning::Known))
             }
             Form::Index(e1, e2, Access::AddressTaker(Callee::Declared(f))) if self.is_known(program.expr(id).ty.right()) => {
                 let whole = self.place(*e1)?;
                 let index = self.id(*e2)?;
-                Ok(self.taken_by(*f, whole, Some(index))?.pointee().map(Bound::Known))
+                Ok(self.call_address_taker(*f, whole, Some(index))?.pointee().map(VariableMeaning::Known))
             }
             _ => Ok(None),
         })
     }
 
     /// Reads the value of a variable or parameter.
-    pub(super) fn value_of_bound(&mut self, bound: Bound) -> Done<Value> {
-        match bound {
-            Bound::Known(value) => Ok(value),
-            Bound::Variable(root) => {
+    pub(super) fn value_of_meaning(&mut self, meaning: VariableMeaning) -> Done<Value> {
+        match meaning {
+            VariableMeaning::Known(value) => Ok(value),
+            VariableMeaning::Variable(root) => {
                 let value = self.load(&Place::whole(root))?;
                 self.valid(value, root.ty).map(Value::Id)
             }
-            Bound::Record(fields) => {
+            VariableMeaning::Record(fields) => {
                 let mut values = Vec::with_capacity(fields.len());
                 for field in fields {
-                    values.push(deep(|| self.value_of_bound(field))?);
+                    values.push(deep(|| self.value_of_meaning(field))?);
                 }
                 Ok(Value::Record(values))
             }
@@ -233,22 +233,22 @@ impl Compiler<'_> {
     }
 
     /// The meaning of a parameter of that type for an argument.
-    pub(super) fn bind(&mut self, value: Value, ty: TypeId) -> Done<Bound> {
+    pub(super) fn bind(&mut self, value: Value, ty: TypeId) -> Done<VariableMeaning> {
         let program = self.program;
         match (value, program.env.types.get(ty)) {
             (Value::Id(id), _) => {
                 let root = self.local(ty)?;
                 self.store(Rule::CodegenCall, &Place::whole(root), id)?;
-                Ok(Bound::Variable(root))
+                Ok(VariableMeaning::Variable(root))
             }
             (Value::Record(values), Type::Struct(s)) => {
                 let mut fields = Vec::with_capacity(values.len());
                 for (value, field) in values.into_iter().zip(&program.env.structure(s).fields) {
                     fields.push(deep(|| self.bind(value, field.ty))?);
                 }
-                Ok(Bound::Record(fields))
+                Ok(VariableMeaning::Record(fields))
             }
-            (value, _) => Ok(Bound::Known(value)),
+            (value, _) => Ok(VariableMeaning::Known(value)),
         }
     }
 
@@ -265,8 +265,8 @@ impl Compiler<'_> {
         match &expr.form {
             Form::Parens(e) => self.place(*e),
             Form::Variable(store) => match self.bound(*store)? {
-                Bound::Variable(root) => Ok(Place::whole(root)),
-                Bound::Known(_) | Bound::Record(_) => {
+                VariableMeaning::Variable(root) => Ok(Place::whole(root)),
+                VariableMeaning::Known(_) | VariableMeaning::Record(_) => {
                     self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one,")
                 }
             },
@@ -283,30 +283,30 @@ impl Compiler<'_> {
             Form::Dot(e, _, Access::AddressTaker(callee)) => {
                 if self.is_known(program.expr(*e).ty.right()) {
                     return match self.part(id)? {
-                        Some(Bound::Variable(root)) => Ok(Place::whole(root)),
+                        Some(VariableMeaning::Variable(root)) => Ok(Place::whole(root)),
                         _ => self.unforeseen("the address of this field"),
                     };
                 }
                 let whole = self.place(*e)?;
                 self.span = expr.span;
-                self.taken(*callee, whole, None, ty)
+                self.place_by_address_taker(*callee, whole, None, ty)
             }
             Form::Index(e1, e2, Access::AddressTaker(callee)) => {
                 let whole = self.place(*e1)?;
                 let index = self.id(*e2)?;
                 self.span = expr.span;
-                self.taken(*callee, whole, Some(index), ty)
+                self.place_by_address_taker(*callee, whole, Some(index), ty)
             }
             _ => self.unforeseen("this expression as a left-value"),
         }
     }
 
     /// The place `*operator&.f(&e)` or `*operator&[](&e, index)`.
-    pub(super) fn taken(&mut self, callee: Callee, whole: Place, index: Option<Id>, ty: TypeId) -> Done<Place> {
+    pub(super) fn place_by_address_taker(&mut self, callee: Callee, whole: Place, index: Option<Id>, ty: TypeId) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(_, field, _)), _) => Ok(whole.step(Step::Field(field), ty)),
             (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => self.element(whole, index, ty),
-            (Callee::Declared(f), index) => match self.taken_by(f, whole, index)? {
+            (Callee::Declared(f), index) => match self.call_address_taker(f, whole, index)? {
                 Value::Pointer(place) => Ok(place),
                 _ => self.unforeseen("this address-taker"),
             },
@@ -315,15 +315,15 @@ impl Compiler<'_> {
     }
 
     /// A call of a declared `operator&.f(&e)` or `operator&[](&e, index)`.
-    pub(super) fn taken_by(&mut self, f: FunctionId, whole: Place, index: Option<Id>) -> Done<Value> {
+    pub(super) fn call_address_taker(&mut self, f: FunctionId, whole: Place, index: Option<Id>) -> Done<Value> {
         self.call(f, [Some(Value::Pointer(whole)), index.map(Value::Id)].into_iter().flatten().collect())
     }
 
     /// An element of an array. An index out of bounds selects the last element.
     pub(super) fn element(&mut self, whole: Place, index: Id, ty: TypeId) -> Done<Place> {
         let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.unforeseen("elements of this") };
-        let bound = self.uint_constant(n.saturating_sub(1));
-        let index = self.clamped(Rule::CodegenIndexClamp, index, bound);
+        let last = self.uint_constant(n.saturating_sub(1));
+        let index = self.clamped(Rule::CodegenIndexClamp, index, last);
         Ok(whole.step(Step::Index(index), ty))
     }
 
@@ -469,13 +469,13 @@ impl Compiler<'_> {
 
     /// Copies the content of one place to another, part by part.
     fn copy(&mut self, rule: Rule, from: &Place, to: &Place) -> Done {
-        self.room()?;
+        self.check_room()?;
         if !self.is_long(from.ty) {
             let value = self.load(from)?;
             return self.store(rule, to, value);
         }
         match self.program.env.types.get(from.ty) {
-            Type::Array(of, n) => self.each(rule, n, |c, index| {
+            Type::Array(of, n) => self.for_each_index(rule, n, |c, index| {
                 let part = |place: &Place| place.clone().step(Step::Index(index), of);
                 deep(|| c.copy(rule, &part(from), &part(to)))
             }),
@@ -490,7 +490,7 @@ impl Compiler<'_> {
     }
 
     /// Emits a loop over the numbers below `n`, which is not 0.
-    fn each(&mut self, rule: Rule, n: u32, round: impl FnOnce(&mut Self, Id) -> Done) -> Done {
+    fn for_each_index(&mut self, rule: Rule, n: u32, round: impl FnOnce(&mut Self, Id) -> Done) -> Done {
         let (uint, truth) = (self.uint(), self.scalar(Scalar::Bool));
         let [zero, one, count] = [0, 1, n].map(|bits| self.uint_constant(bits));
         let counter = Place::whole(self.local(TypeId::UINT)?);
@@ -507,10 +507,10 @@ impl Compiler<'_> {
         self.e.enter(rule);
         self.e.branch(next);
         self.e.begin(next);
-        let more = self.e.op(Op::IAdd, uint, &[index, one]);
-        self.store(rule, &counter, more)?;
-        let again = self.e.op(Op::ULessThan, truth, &[more, count]);
-        self.e.end(Op::BranchConditional, &[again, header, merge]);
+        let incremented = self.e.op(Op::IAdd, uint, &[index, one]);
+        self.store(rule, &counter, incremented)?;
+        let has_more = self.e.op(Op::ULessThan, truth, &[incremented, count]);
+        self.e.end(Op::BranchConditional, &[has_more, header, merge]);
         self.e.begin(merge);
         self.e.rule = saved;
         Ok(())

@@ -2,7 +2,7 @@
 //! "Buffers" and "Storage class", todos there.
 
 use super::emit::Id;
-use super::place::{Bound, Extent, Place, Root, Step, Value};
+use super::place::{Extent, Place, Root, Step, Value, VariableMeaning};
 use super::stage::register_text;
 use super::{Binding, BindingKind, Compiler, Construct, Done};
 use crate::dispatch::BufferKind;
@@ -19,7 +19,7 @@ const MAX_SCALARS: u32 = 1 << 12;
 
 impl Compiler<'_> {
     /// Binds a parameter that is a resource, or a structure that contains resources.
-    pub(super) fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Bound> {
+    pub(super) fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<VariableMeaning> {
         let program = self.program;
         if let Type::Struct(s) = program.env.types.get(ty) {
             let mut fields = Vec::new();
@@ -31,9 +31,9 @@ impl Compiler<'_> {
                 let value = self.built(field.ty, items)?;
                 let root = self.local(field.ty)?;
                 self.store(Rule::CodegenLocalInitial, &Place::whole(root), value)?;
-                fields.push(Bound::Variable(root));
+                fields.push(VariableMeaning::Variable(root));
             }
-            return Ok(Bound::Record(fields));
+            return Ok(VariableMeaning::Record(fields));
         }
         let Some((item, (Semantic::Register(register, space), _))) = items.next().and_then(|item| Some((item, item.semantic?))) else {
             return self.unforeseen("a resource without a register");
@@ -43,7 +43,7 @@ impl Compiler<'_> {
         let text = register_text(register, space);
         let set = self.descriptor_set(space);
         let name = item.name.map_or("", |n| program.env.names.name(n));
-        Ok(Bound::Known(match program.env.types.get(ty) {
+        Ok(VariableMeaning::Known(match program.env.types.get(ty) {
             Type::ArrayReference(..) => self.buffer(item, text, set)?,
             Type::Texture(..) => Value::Texture(self.opaque(text, name, set, ty)),
             Type::Sampler => Value::Sampler(self.opaque(text, name, set, ty)),
@@ -76,10 +76,10 @@ impl Compiler<'_> {
             }
             let place = (self.bindings[k].set, self.bindings[k].binding);
             let other = self.declare_buffer(element, kind, place, name)?;
-            if let BindingKind::Buffer(bound, _) = &mut self.bindings[k].kind
+            if let BindingKind::Buffer(bound_kind, _) = &mut self.bindings[k].kind
                 && kind == BufferKind::ReadWrite
             {
-                *bound = kind;
+                *bound_kind = kind;
             }
             let saved = self.e.enter(Rule::CodegenBufferAlias);
             if !self.aliases.iter().any(|a| a.0 == k) {
@@ -100,12 +100,12 @@ impl Compiler<'_> {
     /// The binding number of a register in its set. If the other stage has a binding of this
     /// register for the same use, it is that number. Otherwise it is the next free number.
     pub(super) fn next_binding(&self, register: &str, set: u32, kind: &BindingKind) -> u32 {
-        let same = |b: &&Binding| match (&b.kind, kind) {
+        let is_same_use = |b: &&Binding| match (&b.kind, kind) {
             (BindingKind::Buffer(..), BindingKind::Buffer(..)) => b.register == register,
             (one, other) => b.register == register && one == other,
         };
-        let is_free = |b: &&Binding| !self.bindings.iter().any(|own| (own.set, own.binding) == (b.set, b.binding));
-        if let Some(other) = self.stage.bindings.iter().filter(same).find(is_free) {
+        let is_free = |b: &&Binding| !self.bindings.iter().any(|used| (used.set, used.binding) == (b.set, b.binding));
+        if let Some(other) = self.stage.bindings.iter().filter(is_same_use).find(is_free) {
             return other.binding;
         }
         let all = self.bindings.iter().chain(&self.stage.bindings).filter(|b| b.set == set);
@@ -121,18 +121,18 @@ impl Compiler<'_> {
             return set;
         }
         let program = self.program;
-        let (mut taken, mut names) = (vec![0], Vec::new());
+        let (mut used_sets, mut names) = (vec![0], Vec::new());
         for item in program.entry_points.iter().flat_map(|entry| &entry.inputs) {
             let Some((Semantic::Register(_, Some(other)), _)) = item.semantic else { continue };
             let other = program.env.names.name(other);
             match numbered(other) {
-                Some(set) => taken.push(set),
+                Some(set) => used_sets.push(set),
                 None if !names.contains(&other) => names.push(other),
                 None => {}
             }
         }
         let place = names.iter().position(|name| *name == space).unwrap_or(names.len());
-        (0..).filter(|set| !taken.contains(set)).nth(place).unwrap_or(u32::MAX)
+        (0..).filter(|set| !used_sets.contains(set)).nth(place).unwrap_or(u32::MAX)
     }
 
     /// Declares a buffer with elements of that type.
@@ -164,7 +164,7 @@ impl Compiler<'_> {
     /// Emits a function, all functions that it reaches, and an entry point that calls it once for
     /// each row of a table. Binding 0 holds the scalars of the arguments, row after row. Binding 1
     /// receives the scalars of the results.
-    pub(super) fn wrapped(&mut self, f: FunctionId) -> Done<Id> {
+    pub(super) fn table_entry_point(&mut self, f: FunctionId) -> Done<Id> {
         let program = self.program;
         let function = program.env.function(f);
         let mut roots = Vec::new();
@@ -190,14 +190,14 @@ impl Compiler<'_> {
                 None => c.refuse(Construct::Scalars, format!("arguments or results of more than {MAX_SCALARS} scalars")),
             }
         };
-        let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
+        let argument_words = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
         let result = match program.env.types.get(function.result) {
             Type::Pointer(_, to) if program.env.types.is_reference(to) => TypeId::VOID,
             Type::Pointer(_, to) => to,
             Type::ArrayReference(..) => TypeId::UINT,
             _ => function.result,
         };
-        let given = counts(self, &mut std::iter::once(result))?;
+        let result_words = counts(self, &mut std::iter::once(result))?;
         let (shader, void) = (self.e.fresh(), self.void());
         self.emitted(shader, void, &[], "table", |c| {
             let (uint, uint3) = (c.uint(), c.vector(Scalar::Uint, 3));
@@ -205,8 +205,8 @@ impl Compiler<'_> {
             c.e.enter(Rule::CodegenBuiltIn);
             let thread = c.e.op(Op::Load, uint3, &[input]);
             let row = c.e.op(Op::CompositeExtract, uint, &[thread, 0]);
-            let (taken, given) = (c.uint_constant(taken), c.uint_constant(given));
-            let first = [c.e.op(Op::IMul, uint, &[row, taken]), c.e.op(Op::IMul, uint, &[row, given])];
+            let (argument_words, result_words) = (c.uint_constant(argument_words), c.uint_constant(result_words));
+            let first = [c.e.op(Op::IMul, uint, &[row, argument_words]), c.e.op(Op::IMul, uint, &[row, result_words])];
             let mut at = 0;
             let mut arguments = Vec::new();
             for parameter in &function.parameters {

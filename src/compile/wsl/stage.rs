@@ -12,7 +12,7 @@
 //! draw here, as SV_VertexID and SV_InstanceID do.
 
 use super::emit::{Id, Operands};
-use super::place::{Bound, Place};
+use super::place::{Place, VariableMeaning};
 use super::types::Shape;
 use super::{Binding, Compiler, Construct, Done, Module, Options, Refusal};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, GlslStd450Op as Glsl, Op, StorageClass};
@@ -81,8 +81,8 @@ pub(super) struct Interface {
     pub variables: Vec<Id>,
     built_ins: FxHashMap<(StorageClass, u32), Id>,
     columns: FxHashMap<(StorageClass, u32), Id>,
-    pub taken: Vec<StageVariable>,
-    pub given: Vec<StageVariable>,
+    pub inputs: Vec<StageVariable>,
+    pub outputs: Vec<StageVariable>,
     /// The bindings of the other stage.
     pub bindings: Vec<Binding>,
     /// The registers that an argument of some stage can store through.
@@ -147,10 +147,10 @@ pub(super) fn register_text(register: &str, space: Option<&str>) -> String {
 }
 
 /// Translates an entry point without its other stage.
-pub(super) fn alone(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
+pub(super) fn translate_alone(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(entry.function).span, options);
-    c.stage.taken = located(program, entry.inputs.iter());
-    c.stage.given = located(program, entry.outputs.iter());
+    c.stage.inputs = located(program, entry.inputs.iter());
+    c.stage.outputs = located(program, entry.outputs.iter());
     c.stage.writable = writable(program, &[entry]);
     c.entry_point(entry, options)
 }
@@ -169,54 +169,55 @@ pub fn translate_draw(
     options: &Options,
 ) -> Result<DrawModules, Refusal> {
     let span_of = |entry: &EntryPoint| program.env.function(entry.function).span;
-    let wrong = |entry: &EntryPoint, wanted: &str| {
+    let wrong_stage = |entry: &EntryPoint, wanted: &str| {
         let what = format!("a {} entry point as the {wanted} stage of a draw", entry.stage.keyword());
         Refusal { what, span: span_of(entry), construct: Some(Construct::Stages) }
     };
     if fragment.stage != Stage::Fragment {
-        return Err(wrong(fragment, "fragment"));
+        return Err(wrong_stage(fragment, "fragment"));
     }
     let entries: Vec<&EntryPoint> = vertex.into_iter().chain([fragment]).collect();
     let writable = writable(program, &entries);
     let Some(vertex) = vertex else {
-        let module = alone(program, fragment, options)?;
-        let vertex = handing_on(program, fragment, &module.taken, options)?;
+        let module = translate_alone(program, fragment, options)?;
+        let vertex = passthrough_vertex_stage(program, fragment, &module.taken, options)?;
         return Ok(DrawModules { vertex, bindings: module.bindings.clone(), fragment: module });
     };
     if vertex.stage != Stage::Vertex {
-        return Err(wrong(vertex, "vertex"));
+        return Err(wrong_stage(vertex, "vertex"));
     }
-    let gives = |item: &&Item| number_of(item).is_some_and(|n| vertex.outputs.iter().any(|out| number_of(out) == Some(n)));
-    let between = located(program, fragment.inputs.iter().filter(gives));
+    let has_output = |item: &&Item| number_of(item).is_some_and(|n| vertex.outputs.iter().any(|out| number_of(out) == Some(n)));
+    let shared_variables = located(program, fragment.inputs.iter().filter(has_output));
     for item in vertex.outputs.iter() {
-        let taken = between.iter().find(|v| number_of(item) == Some(v.number));
-        if let Some(taken) = taken.filter(|v| v.ty != item.ty) {
-            let [out, into] = [item.ty, taken.ty].map(|ty| program.env.type_name(ty));
-            let what = format!("attribute({}) that the vertex stage gives as {out} and the fragment stage takes as {into}", taken.number);
+        let input = shared_variables.iter().find(|v| number_of(item) == Some(v.number));
+        if let Some(input) = input.filter(|v| v.ty != item.ty) {
+            let [out, into] = [item.ty, input.ty].map(|ty| program.env.type_name(ty));
+            let what = format!("attribute({}) that the vertex stage gives as {out} and the fragment stage takes as {into}", input.number);
             return Err(Refusal { what, span: item.span, construct: Some(Construct::Stages) });
         }
     }
     let mut first = Compiler::new(program, span_of(vertex), options);
-    first.stage.taken = located(program, vertex.inputs.iter());
-    first.stage.given.clone_from(&between);
+    first.stage.inputs = located(program, vertex.inputs.iter());
+    first.stage.outputs.clone_from(&shared_variables);
     first.stage.writable.clone_from(&writable);
     let first = first.entry_point(vertex, options)?;
     let mut second = Compiler::new(program, span_of(fragment), options);
-    second.stage.taken = between;
+    second.stage.inputs = shared_variables;
     second.stage.writable = writable;
     second.stage.bindings.clone_from(&first.bindings);
     let second = second.entry_point(fragment, options)?;
     let mut bindings = first.bindings.clone();
     for binding in &second.bindings {
         match bindings.iter_mut().find(|b| (b.set, b.binding) == (binding.set, binding.binding)) {
-            Some(known) => known.names.extend(binding.names.iter().filter(|n| !known.names.contains(n)).cloned().collect::<Vec<_>>()),
+            Some(merged) => merged.names.extend(binding.names.iter().filter(|n| !merged.names.contains(n)).cloned().collect::<Vec<_>>()),
             None => bindings.push(binding.clone()),
         }
     }
     // WSL shades every vertex before the first fragment. Vulkan does not order the stages of
     // a draw.
-    let has = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
-    let shared = first.stores.iter().find(|at| has(&second, **at)).or_else(|| second.stores.iter().find(|at| has(&first, **at)));
+    let has_binding = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
+    let shared =
+        first.stores.iter().find(|at| has_binding(&second, **at)).or_else(|| second.stores.iter().find(|at| has_binding(&first, **at)));
     if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
         let what =
             format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
@@ -227,15 +228,20 @@ pub fn translate_draw(
 
 /// Makes a vertex stage for a fragment stage that has none. Its attributes are the position, in
 /// WSL's clip space, and the inputs of the fragment stage.
-fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable], options: &Options) -> Result<Module, Refusal> {
+fn passthrough_vertex_stage(
+    program: &Program,
+    fragment: &EntryPoint,
+    inputs: &[StageVariable],
+    options: &Options,
+) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(fragment.function).span, options);
-    let location = taken.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
+    let location = inputs.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
     let position =
         StageVariable { number: location, ty: TypeId::vector(Scalar::Float, 4), columns: 1, location, qualifiers: SmallVec::new() };
-    c.stage.given = taken.to_vec();
+    c.stage.outputs = inputs.to_vec();
     let (main, void) = (c.e.fresh(), c.void());
     c.emitted(main, void, &[], "main", |c| {
-        for variable in taken {
+        for variable in inputs {
             let Some(shape) = c.shape(variable.ty) else { return c.unforeseen("this stage variable") };
             let of = c.column_type(shape);
             for column in 0..variable.columns {
@@ -253,7 +259,7 @@ fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable],
         c.give_position(value);
         Ok(())
     })?;
-    c.stage.taken = std::iter::once(position).chain(taken.iter().cloned()).collect();
+    c.stage.inputs = std::iter::once(position).chain(inputs.iter().cloned()).collect();
     let shell = Shell { model: ExecutionModel::Vertex, main, name: "main".into(), modes: Vec::new() };
     c.finish(&shell, options)
 }
@@ -272,12 +278,12 @@ impl Compiler<'_> {
                 c.span = parameter.span;
                 let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
                 if c.is_known(parameter.ty) {
-                    let bound = c.resource(parameter.ty, &mut items)?;
-                    c.stores.insert(store, bound);
+                    let meaning = c.resource(parameter.ty, &mut items)?;
+                    c.stores.insert(store, meaning);
                     continue;
                 }
                 let value = c.built(parameter.ty, &mut items)?;
-                let Bound::Variable(root) = c.bound(store)? else { return c.unforeseen("this parameter") };
+                let VariableMeaning::Variable(root) = c.bound(store)? else { return c.unforeseen("this parameter") };
                 c.store(Rule::CodegenLocalInitial, &Place::whole(root), value)?;
             }
             c.statement(body.block)
@@ -301,7 +307,7 @@ impl Compiler<'_> {
     /// are the threadgroup variables known that it must initialise. The entry point stores the
     /// shader's result in the output variables.
     pub(super) fn around_shader(&mut self, shader: Id, entry: Option<&EntryPoint>) -> Done<Id> {
-        self.callees()?;
+        self.emit_callees()?;
         self.stores.clear();
         let (main, void) = (self.e.fresh(), self.void());
         let result = match entry {
@@ -361,7 +367,7 @@ impl Compiler<'_> {
                 self.e.rule = saved;
                 Ok(value)
             }
-            Some((_, Semantic::Attribute(number))) => match self.stage.taken.iter().find(|v| v.number == number).cloned() {
+            Some((_, Semantic::Attribute(number))) => match self.stage.inputs.iter().find(|v| v.number == number).cloned() {
                 Some(variable) => self.attribute(&variable),
                 None => {
                     let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenLeftOver));
@@ -515,7 +521,7 @@ impl Compiler<'_> {
         let float = self.scalar(Scalar::Float);
         match item.semantic.map(|(semantic, _)| semantic) {
             Some(Semantic::Attribute(number)) => {
-                if let Some(variable) = self.stage.given.iter().find(|v| v.number == number).cloned() {
+                if let Some(variable) = self.stage.outputs.iter().find(|v| v.number == number).cloned() {
                     self.give_variable(&variable, value)?;
                 }
             }

@@ -2,7 +2,7 @@
 //! flow, with the merge blocks and continue targets that SPIR-V requires.
 
 use super::emit::{Id, Operands};
-use super::place::{Bound, Place, Value};
+use super::place::{Place, Value, VariableMeaning};
 use super::{Compiler, Construct, Done, Returns};
 use rspirv::spirv::Op;
 use smallstep_semantics::rule::Rule;
@@ -57,8 +57,8 @@ impl Compiler<'_> {
             StmtForm::DoWhile(body, e) => self.repeat(None, *body, None, *e),
             StmtForm::For(e, update, body) => self.repeat(Some(*e), *body, Some(*update), *e),
             StmtForm::Switch(e, cases) => self.switch(*e, cases),
-            StmtForm::Break => self.jump(Rule::CodegenJump, self.around.breaks),
-            StmtForm::Continue => self.jump(Rule::CodegenJump, self.around.continues),
+            StmtForm::Break => self.jump(Rule::CodegenJump, self.branch_targets.breaks),
+            StmtForm::Continue => self.jump(Rule::CodegenJump, self.branch_targets.continues),
             StmtForm::Fallthrough => self.fallthrough(),
             // The module that calls a function for each row of a table is a compute stage.
             StmtForm::Discard if !self.stage.is_fragment => {
@@ -81,14 +81,14 @@ impl Compiler<'_> {
         if self.is_known(store.ty) {
             let Some(e) = initializer else { return self.unforeseen("a pointer that is not initialised") };
             let value = self.value(e)?;
-            self.stores.insert(id, Bound::Known(value));
+            self.stores.insert(id, VariableMeaning::Known(value));
             return Ok(());
         }
         let value = match initializer {
             Some(e) => Some(self.id(e)?),
             None => None,
         };
-        let Bound::Variable(root) = self.bound(id)? else { return self.unforeseen("this declaration") };
+        let VariableMeaning::Variable(root) = self.bound(id)? else { return self.unforeseen("this declaration") };
         let (rule, value) = match value {
             Some(value) => (Rule::CodegenLocalInitial, value),
             // The entry point stores the default values of the threadgroup variables.
@@ -109,7 +109,7 @@ impl Compiler<'_> {
     /// Branches to the next case. In a switch by number, it stores the number of the next case and
     /// branches to the end of this case.
     fn fallthrough(&mut self) -> Done {
-        let Some(falls) = self.around.fallthrough else { return self.unforeseen("this terminator") };
+        let Some(falls) = self.branch_targets.fallthrough else { return self.unforeseen("this terminator") };
         if let Some((next, number)) = falls.next {
             self.store(Rule::CodegenFallthrough, &Place::whole(next), number)?;
         }
@@ -122,7 +122,7 @@ impl Compiler<'_> {
             None => Value::Void,
         };
         if let Returns::Gives(_) = self.returns {
-            if self.around.depth > 0 {
+            if self.branch_targets.depth > 0 {
                 return self.unforeseen("a pointer, array reference or texture that is returned inside a branch or loop");
             }
             self.returns = Returns::Gives(Some(value));
@@ -155,22 +155,22 @@ impl Compiler<'_> {
         let saved = self.e.enter(Rule::CodegenIf);
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::BranchConditional, &[condition, yes, no]);
-        self.around.depth += 1;
+        self.branch_targets.depth += 1;
         for (label, side) in [(yes, then), (no, or)] {
             self.e.begin(label);
             self.statement(side)?;
             self.e.enter(Rule::CodegenIf);
             self.e.branch(merge);
         }
-        self.around.depth -= 1;
+        self.branch_targets.depth -= 1;
         self.merge(merge);
         self.e.rule = saved;
         Ok(())
     }
 
     /// A loop. Before every iteration `first` is evaluated, if it is given. After it comes
-    /// `update`, if it is given, and otherwise the condition `again`.
-    fn repeat(&mut self, first: Option<ExprId>, body: StmtId, update: Option<ExprId>, again: ExprId) -> Done {
+    /// `update`, if it is given, and otherwise the condition `last`.
+    fn repeat(&mut self, first: Option<ExprId>, body: StmtId, update: Option<ExprId>, last: ExprId) -> Done {
         let [header, test, round, next, merge] = [(); 5].map(|()| self.e.fresh());
         let saved = self.e.enter(Rule::CodegenLoop);
         self.e.branch(header);
@@ -185,26 +185,27 @@ impl Compiler<'_> {
             self.e.end(Op::BranchConditional, &[condition, round, merge]);
         }
         self.e.begin(round);
-        let around = self.around;
-        self.around = super::Around { breaks: Some(merge), continues: Some(next), fallthrough: None, depth: around.depth + 1 };
+        let outer = self.branch_targets;
+        self.branch_targets =
+            super::BranchTargets { breaks: Some(merge), continues: Some(next), fallthrough: None, depth: outer.depth + 1 };
         self.statement(body)?;
-        self.around = around;
+        self.branch_targets = outer;
         self.e.enter(Rule::CodegenLoop);
         self.e.branch(next);
         self.e.begin(next);
-        self.around.depth += 1;
+        self.branch_targets.depth += 1;
         self.e.body.continuing += 1;
         if let Some(update) = update {
             self.evaluate(update)?;
             self.e.enter(Rule::CodegenLoop);
             self.e.branch(header);
         } else {
-            let condition = self.id(again)?;
+            let condition = self.id(last)?;
             self.e.enter(Rule::CodegenLoop);
             self.e.body.reached.insert(merge);
             self.e.end(Op::BranchConditional, &[condition, header, merge]);
         }
-        self.around.depth -= 1;
+        self.branch_targets.depth -= 1;
         self.e.body.continuing -= 1;
         self.merge(merge);
         self.e.rule = saved;
@@ -242,17 +243,17 @@ impl Compiler<'_> {
         }
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::Switch, &operands);
-        let around = self.around;
+        let outer = self.branch_targets;
         for (k, case) in cases.iter().enumerate() {
             let next = labels.get(k + 1).copied();
             self.e.begin(labels[k]);
-            let fallthrough = next.map(|to| super::Falls { to, next: None });
-            self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
+            let fallthrough = next.map(|to| super::Fallthrough { to, next: None });
+            self.branch_targets = super::BranchTargets { breaks: Some(merge), fallthrough, depth: outer.depth + 1, ..outer };
             self.statement(case.body)?;
             self.e.enter(Rule::CodegenSwitch);
             self.e.branch(merge);
         }
-        self.around = around;
+        self.branch_targets = outer;
         self.merge(merge);
         self.e.rule = saved;
         Ok(())
@@ -283,28 +284,28 @@ impl Compiler<'_> {
             let Some(constant) = case.value else { continue };
             let bits = self.constant_bits(constant, ty);
             let literal = self.e.constant(of, bits);
-            let is = self.e.op(Op::IEqual, truth, &[value, literal]);
-            first = self.e.op(Op::Select, uint, &[is, number, first]);
+            let is_case = self.e.op(Op::IEqual, truth, &[value, literal]);
+            first = self.e.op(Op::Select, uint, &[is_case, number, first]);
         }
         self.store(Rule::CodegenFallthrough, &next, first)?;
-        let around = self.around;
+        let outer = self.branch_targets;
         for (k, case) in cases.iter().enumerate() {
             let [body, inner, end, merge] = [(); 4].map(|()| self.e.fresh());
             let number = self.load(&next)?;
             self.e.enter(Rule::CodegenFallthrough);
-            let is = self.e.op(Op::IEqual, truth, &[number, numbers[k]]);
+            let is_case = self.e.op(Op::IEqual, truth, &[number, numbers[k]]);
             self.e.effect(Op::SelectionMerge, &[merge, 0]);
-            self.e.end(Op::BranchConditional, &[is, body, merge]);
+            self.e.end(Op::BranchConditional, &[is_case, body, merge]);
             self.e.begin(body);
             self.store(Rule::CodegenFallthrough, &next, count)?;
             self.e.enter(Rule::CodegenFallthrough);
             self.e.effect(Op::SelectionMerge, &[end, 0]);
             self.e.end(Op::Switch, &[zero, inner]);
             self.e.begin(inner);
-            let fallthrough = numbers.get(k + 1).map(|&after| super::Falls { to: end, next: Some((next.root, after)) });
-            self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
+            let fallthrough = numbers.get(k + 1).map(|&after| super::Fallthrough { to: end, next: Some((next.root, after)) });
+            self.branch_targets = super::BranchTargets { breaks: Some(end), fallthrough, depth: outer.depth + 1, ..outer };
             self.statement(case.body)?;
-            self.around = around;
+            self.branch_targets = outer;
             self.e.enter(Rule::CodegenFallthrough);
             self.e.branch(end);
             self.merge(end);

@@ -30,8 +30,8 @@ const OFFSETS: u32 = (*sampling::OFFSETS.end() - LEAST_OFFSET + 1) as u32;
 /// The textures and samplers of the entry point.
 #[derive(Debug, Default)]
 pub(super) struct Textures {
-    given: Vec<Opaque>,
-    /// The variables, by index in `given` and by use.
+    opaques: Vec<Opaque>,
+    /// The variables, by index in `opaques` and by use.
     variables: FxHashMap<(usize, Use), Id>,
     capabilities: BTreeSet<u32>,
 }
@@ -152,51 +152,51 @@ fn wide_format(scalar: Scalar, components: u8) -> Format {
 }
 
 impl Compiler<'_> {
-    /// Registers a texture or sampler of the entry point. Returns its index in `given`.
+    /// Registers a texture or sampler of the entry point. Returns its index in `opaques`.
     pub(super) fn opaque(&mut self, register: String, name: &str, set: u32, ty: TypeId) -> usize {
-        let given = &mut self.textures.given;
-        if let Some(k) = given.iter().position(|o| o.register == register && o.ty == ty) {
-            if !given[k].names.iter().any(|n| n == name) {
-                given[k].names.push(name.into());
+        let opaques = &mut self.textures.opaques;
+        if let Some(k) = opaques.iter().position(|o| o.register == register && o.ty == ty) {
+            if !opaques[k].names.iter().any(|n| n == name) {
+                opaques[k].names.push(name.into());
             }
             return k;
         }
-        given.push(Opaque { register, names: vec![name.into()], set, ty });
-        given.len() - 1
+        opaques.push(Opaque { register, names: vec![name.into()], set, ty });
+        opaques.len() - 1
     }
 
     /// The variable of a texture or sampler for that use, and the type of its contents.
     fn opaque_variable(&mut self, number: usize, of: Use) -> Done<(Id, Id)> {
-        let Some(given) = self.textures.given.get(number).cloned() else { return self.unforeseen("this texture or sampler") };
-        let (ty, kind) = match (of, self.program.env.types.get(given.ty)) {
+        let Some(opaque) = self.textures.opaques.get(number).cloned() else { return self.unforeseen("this texture or sampler") };
+        let (ty, kind) = match (of, self.program.env.types.get(opaque.ty)) {
             (Use::Sampler(of), Type::Sampler) => {
                 let saved = self.e.enter(Rule::CodegenSamplerBinding);
                 let ty = self.e.declare(Op::TypeSampler, None, &[]);
                 self.e.rule = saved;
                 (ty, BindingKind::Sampler(of))
             }
-            (Use::Texture | Use::Depths, Type::Texture(kind, element)) => self.image_type(&given, kind, element, of == Use::Depths)?,
+            (Use::Texture | Use::Depths, Type::Texture(kind, element)) => self.image_type(&opaque, kind, element, of == Use::Depths)?,
             _ => return self.unforeseen("this texture or sampler"),
         };
         if let Some(&id) = self.textures.variables.get(&(number, of)) {
             return Ok((id, ty));
         }
-        let (set, binding) = (given.set, self.next_binding(&given.register, given.set, &kind));
+        let (set, binding) = (opaque.set, self.next_binding(&opaque.register, opaque.set, &kind));
         let saved = self.e.enter(Rule::CodegenTypeTexture);
         let pointer = self.pointer(StorageClass::UniformConstant, ty);
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::UniformConstant as u32]);
-        self.e.name(id, given.names.first().map_or("", String::as_str));
+        self.e.name(id, opaque.names.first().map_or("", String::as_str));
         self.e.enter(Rule::CodegenBufferBinding);
         self.e.decorate(id, Decoration::DescriptorSet, &[set]);
         self.e.decorate(id, Decoration::Binding, &[binding]);
         self.e.rule = saved;
-        self.bindings.push(Binding { register: given.register, names: given.names, set, binding, kind });
+        self.bindings.push(Binding { register: opaque.register, names: opaque.names, set, binding, kind });
         self.variables.push(id);
         self.textures.variables.insert((number, of), id);
         Ok((id, ty))
     }
 
-    fn image_type(&mut self, given: &Opaque, kind: TextureKind, element: TypeId, depths: bool) -> Done<(Id, BindingKind)> {
+    fn image_type(&mut self, opaque: &Opaque, kind: TextureKind, element: TypeId, depths: bool) -> Done<(Id, BindingKind)> {
         let Some(elements) = self.shape(element) else { return self.unforeseen("a texture of these elements") };
         let (shape, component) = (image_shape(kind), self.scalar(elements.scalar));
         let dim = match shape {
@@ -210,10 +210,10 @@ impl Compiler<'_> {
             let operands = [component, dim as u32, depths.into(), arrayed, 0, 1, ImageFormat::Unknown as u32];
             let ty = self.e.declare(Op::TypeImage, None, &operands);
             self.e.rule = saved;
-            return Ok((ty, BindingKind::Sampled(given.ty, shape)));
+            return Ok((ty, BindingKind::Sampled(opaque.ty, shape)));
         }
-        let bound = self.formats.iter().find(|(register, _)| *register == given.register);
-        let format = bound.map_or(wide_format(elements.scalar, elements.rows), |(_, format)| *format);
+        let bound_format = self.formats.iter().find(|(register, _)| *register == opaque.register);
+        let format = bound_format.map_or(wide_format(elements.scalar, elements.rows), |(_, format)| *format);
         let Some(image_format) = storage_format(format) else {
             return self.refuse(Construct::Format, format!("a texture of the format {}, which no storage image has,", format.name()));
         };
@@ -225,7 +225,7 @@ impl Compiler<'_> {
         self.e.rule = saved;
         // A depth format becomes the colour format with the same codes.
         let format = Format::of_spirv(image_format).unwrap_or(format);
-        Ok((ty, BindingKind::Storage(given.ty, shape, format)))
+        Ok((ty, BindingKind::Storage(opaque.ty, shape, format)))
     }
 
     /// A call of a texture function.
@@ -454,10 +454,10 @@ impl Compiler<'_> {
             let bits = self.e.op(Op::BitwiseAnd, uint, &[bits, fifteen]);
             selector = Some(match selector {
                 None => bits,
-                Some(before) => {
-                    let by = self.uint_constant(axis * OFFSETS.ilog2());
-                    let bits = self.e.op(Op::ShiftLeftLogical, uint, &[bits, by]);
-                    self.e.op(Op::BitwiseOr, uint, &[before, bits])
+                Some(sum) => {
+                    let shift = self.uint_constant(axis * OFFSETS.ilog2());
+                    let bits = self.e.op(Op::ShiftLeftLogical, uint, &[bits, shift]);
+                    self.e.op(Op::BitwiseOr, uint, &[sum, bits])
                 }
             });
         }
@@ -471,7 +471,7 @@ impl Compiler<'_> {
         self.e.end(Op::Switch, &operands);
         let mut found = Operands::new();
         for (k, label) in cases {
-            self.room()?;
+            self.check_room()?;
             self.e.begin(label);
             let bits = |axis: usize| LEAST_OFFSET.wrapping_add((k >> (axis as u32 * OFFSETS.ilog2()) & (OFFSETS - 1)) as i32) as u32;
             let bits: Vec<u32> = (0..offset.len()).map(bits).collect();
@@ -643,15 +643,15 @@ impl Compiler<'_> {
         }
         let size = self.image_size(texture, image, None);
         let truth = self.scalar(Scalar::Bool);
-        let mut is_there = None;
+        let mut is_inside = None;
         for (&coordinate, side) in coordinates.iter().zip(size) {
             let is_within = self.e.op(Op::ULessThan, truth, &[coordinate, side]);
-            is_there = Some(match is_there {
+            is_inside = Some(match is_inside {
                 None => is_within,
                 Some(before) => self.e.op(Op::LogicalAnd, truth, &[before, is_within]),
             });
         }
-        let Some(is_there) = is_there else { return self.unforeseen("a store without coordinates") };
+        let Some(is_inside) = is_inside else { return self.unforeseen("a store without coordinates") };
         let mut components = self.scalars_of(value, value_ty)?;
         self.stored_components(texture, &mut components)?;
         self.e.enter(Rule::CodegenTexelStore);
@@ -661,7 +661,7 @@ impl Compiler<'_> {
         let at = self.vector_of(Scalar::Uint, &coordinates);
         let (then, merge) = (self.e.fresh(), self.e.fresh());
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
-        self.e.end(Op::BranchConditional, &[is_there, then, merge]);
+        self.e.end(Op::BranchConditional, &[is_inside, then, merge]);
         self.e.begin(then);
         self.e.effect(Op::ImageWrite, &[image, at, value]);
         self.e.branch(merge);
@@ -719,11 +719,11 @@ impl Compiler<'_> {
                     self.textures.need(Capability::ImageQuery);
                     let truth = self.scalar(Scalar::Bool);
                     let levels = self.e.op(Op::ImageQueryLevels, uint, &[image]);
-                    let is_there = self.e.op(Op::ULessThan, truth, &[level, levels]);
-                    let level = self.e.op(Op::Select, uint, &[is_there, level, zero]);
+                    let is_inside = self.e.op(Op::ULessThan, truth, &[level, levels]);
+                    let level = self.e.op(Op::Select, uint, &[is_inside, level, zero]);
                     let mut numbers = self.image_size(texture, image, Some(level));
                     for number in &mut numbers {
-                        *number = self.e.op(Op::Select, uint, &[is_there, *number, zero]);
+                        *number = self.e.op(Op::Select, uint, &[is_inside, *number, zero]);
                     }
                     numbers.push(levels);
                     numbers

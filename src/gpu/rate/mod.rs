@@ -153,8 +153,8 @@ pub fn measure<I: Iterator<Item = Dispatch>>(
             Half::Bare => run_bare(&bare, threads, &programs),
             Half::Harness => run_through_harness(&mut harness, programs),
         };
-        let took = begun.elapsed();
-        Ok((took, shown?))
+        let duration = begun.elapsed();
+        Ok((duration, shown?))
     };
     let mut take = |count: usize| -> Result<Vec<Dispatch>, RateError> {
         let programs: Vec<Dispatch> = source.by_ref().take(count).collect();
@@ -163,11 +163,11 @@ pub fn measure<I: Iterator<Item = Dispatch>>(
         }
         Ok(programs)
     };
-    let same = take(options.programs)?;
-    let (_, from_bare) = run(Half::Bare, same.clone())?;
-    let (_, from_harness) = run(Half::Harness, same.clone())?;
-    if let Some(at) = (0..same.len()).find(|&i| from_bare[i] != from_harness[i]) {
-        let hash = same[at].words_hash();
+    let shared_programs = take(options.programs)?;
+    let (_, from_bare) = run(Half::Bare, shared_programs.clone())?;
+    let (_, from_harness) = run(Half::Harness, shared_programs.clone())?;
+    if let Some(at) = (0..shared_programs.len()).find(|&i| from_bare[i] != from_harness[i]) {
+        let hash = shared_programs[at].words_hash();
         return Err(RateError::Programs(format!("program {at}, words {hash:#018x}, showed something else bare and through the harness")));
     }
     let mut rounds = Vec::new();

@@ -66,12 +66,12 @@ pub(super) fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &
 pub(super) fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_, R>)>, WireError> {
     let mut header = [0u32; 3];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut header);
-    let mut have = 0;
-    while have < bytes.len() {
-        match input.read(&mut bytes[have..]) {
-            Ok(0) if have == 0 => return Ok(None),
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match input.read(&mut bytes[filled..]) {
+            Ok(0) if filled == 0 => return Ok(None),
             Ok(0) => return Err(WireError::Io(io::ErrorKind::UnexpectedEof.into())),
-            Ok(n) => have += n,
+            Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(WireError::Io(error)),
         }
@@ -80,11 +80,11 @@ pub(super) fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_,
     if magic != MAGIC {
         return malformed(format!("it begins with {:?}", String::from_utf8_lossy(bytemuck::bytes_of(&header))));
     }
-    let left = length as usize;
-    if left > MAX_BODY {
-        return malformed(format!("a length of {left} words, over the bound of {MAX_BODY}"));
+    let remaining = length as usize;
+    if remaining > MAX_BODY {
+        return malformed(format!("a length of {remaining} words, over the bound of {MAX_BODY}"));
     }
-    Ok(Some((kind, Body { input, left })))
+    Ok(Some((kind, Body { input, remaining })))
 }
 
 pub(super) fn put_u64(body: &mut Vec<u32>, value: u64) {
@@ -104,15 +104,15 @@ pub(super) fn put_string(body: &mut Vec<u32>, text: &str) {
 pub(super) struct Body<'a, R> {
     input: &'a mut R,
     /// The number of remaining words.
-    left: usize,
+    remaining: usize,
 }
 
 impl<R: Read> Body<'_, R> {
     /// Claims that number of words, which the caller then reads.
     fn claim(&mut self, count: usize) -> Result<(), WireError> {
-        match self.left.checked_sub(count) {
-            Some(left) => self.left = left,
-            None => return malformed(format!("{count} words are due, {} are left", self.left)),
+        match self.remaining.checked_sub(count) {
+            Some(remaining) => self.remaining = remaining,
+            None => return malformed(format!("{count} words are due, {} are left", self.remaining)),
         }
         Ok(())
     }
@@ -194,6 +194,6 @@ impl<R: Read> Body<'_, R> {
     }
 
     pub(super) fn end(&self) -> Result<(), WireError> {
-        if self.left == 0 { Ok(()) } else { malformed(format!("{} words more than the frame's kind has", self.left)) }
+        if self.remaining == 0 { Ok(()) } else { malformed(format!("{} words more than the frame's kind has", self.remaining)) }
     }
 }

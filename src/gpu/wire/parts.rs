@@ -142,9 +142,9 @@ impl ImageHead {
             let bytes = body.bytes()?;
             let depth = if shape == Shape::D3 { side(slices, level) } else { u64::from(slices) };
             let texels = side(width, level).saturating_mul(side(height, level)).saturating_mul(depth);
-            let due = texels.saturating_mul(format.bytes() as u64);
-            if bytes.len() as u64 != due {
-                return malformed(format!("{} bytes for a level of {due}", bytes.len()));
+            let expected = texels.saturating_mul(format.bytes() as u64);
+            if bytes.len() as u64 != expected {
+                return malformed(format!("{} bytes for a level of {expected}", bytes.len()));
             }
             data.push(bytes);
         }
@@ -266,10 +266,10 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
             bytes: body.bytes()?,
         });
     }
-    let read = |body: &mut Body<'_, R>, [location, head @ ..]: [u32; 7]| {
+    let read_target = |body: &mut Body<'_, R>, [location, head @ ..]: [u32; 7]| {
         Ok::<_, WireError>(ColourTarget { location, image: ImageHead(head).read(body)? })
     };
-    let targets = targets.into_iter().map(|target| read(body, target)).collect::<Result<_, _>>()?;
+    let targets = targets.into_iter().map(|target| read_target(body, target)).collect::<Result<_, _>>()?;
     let depth = match depth {
         None => None,
         Some([compare, writes, head @ ..]) => Some(DepthAttachment {
@@ -299,10 +299,10 @@ pub(super) fn shown<R: Read>(body: &mut Body<'_, R>) -> Result<[Vec<Buffer>; 2],
 pub(super) fn drawn<R: Read>(body: &mut Body<'_, R>, words_hash: u64) -> Result<DrawResult, WireError> {
     let [targets, depth] = body.array()?;
     let (buffers, images) = (body.counted()?, body.counted()?);
-    let mut read = Vec::new();
+    let mut target_bytes = Vec::new();
     for _ in 0..targets {
-        read.push(body.bytes()?);
+        target_bytes.push(body.bytes()?);
     }
     let depth = if depth != 0 { Some(body.bytes()?) } else { None };
-    Ok(DrawResult { words_hash, targets: read, depth, buffers: contents(body, buffers)?, images: contents(body, images)? })
+    Ok(DrawResult { words_hash, targets: target_bytes, depth, buffers: contents(body, buffers)?, images: contents(body, images)? })
 }

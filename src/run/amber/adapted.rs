@@ -32,21 +32,21 @@ fn loaded(words: &[u32]) -> Result<Module, String> {
 /// Checks that a dispatch shows the same after the passes for devices, if these change it. The
 /// error describes the difference.
 pub(super) fn shows(
-    given: &ComputeDispatch,
+    original: &ComputeDispatch,
     dispatch: &Dispatch<'_>,
-    by: &compute::Interpreter,
+    interpreter: &compute::Interpreter,
     engines: &Engines,
     observed: &Observation,
 ) -> Result<(), String> {
-    let Ok((adapted, places)) = compile::for_wgpu(given) else { return Ok(()) };
-    if adapted.words == given.words {
+    let Ok((adapted, places)) = compile::for_wgpu(original) else { return Ok(()) };
+    if adapted.words == original.words {
         return Ok(());
     }
     let module = ComputeModule::new(loaded(&adapted.words)?, Some(&adapted.entry)).map_err(|e| refused(&e))?;
     let (buffers, images) = (adapted.contents(), adapted.bound().image_contents());
     let resources = Resources { buffers: &buffers, images: &images, samplers: &adapted.samplers, ..dispatch.resources };
     let dispatch = Dispatch { resources, ..dispatch.clone() };
-    let ran = compute::interpret(&module, &dispatch, by, &engines.relation, engines.planted.as_ref(), &mut ());
+    let ran = compute::interpret(&module, &dispatch, interpreter, &engines.relation, engines.planted.as_ref(), &mut ());
     match ran.map_err(|e| refused(&e))?.report.outcome {
         Outcome::Observed(found) => {
             same_buffers(&observed.buffers, &found.buffers, &places)?;
@@ -59,9 +59,9 @@ pub(super) fn shows(
 }
 
 /// Checks the same for a draw.
-pub(super) fn draw_shows(given: &DrawDispatch, interpreter: &Interpreter, observed: &DrawObservation) -> Result<(), String> {
-    let Ok((adapted, places)) = compile::draw_for_wgpu(given) else { return Ok(()) };
-    if adapted == *given {
+pub(super) fn draw_shows(original: &DrawDispatch, interpreter: &Interpreter, observed: &DrawObservation) -> Result<(), String> {
+    let Ok((adapted, places)) = compile::draw_for_wgpu(original) else { return Ok(()) };
+    if adapted == *original {
         return Ok(());
     }
     let (vertex, fragment) = (loaded(&adapted.vertex.words)?, loaded(&adapted.fragment.words)?);
@@ -84,9 +84,9 @@ pub(super) fn draw_shows(given: &DrawDispatch, interpreter: &Interpreter, observ
 fn same_buffers(expected: &[ObservedBuffer], found: &[ObservedBuffer], places: &Places) -> Result<(), String> {
     for e in expected {
         let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
-        let there = found.iter().find(|f| (f.set, f.binding) == place);
+        let counterpart = found.iter().find(|f| (f.set, f.binding) == place);
         let undefined = |b: &ObservedBuffer| b.undefined.iter().map(|u| (u.start, u.end, u.kind)).collect::<Vec<_>>();
-        if !there.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
+        if !counterpart.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
             return Err(changed(&format!("the buffer at set {}, binding {} differs", e.set, e.binding)));
         }
     }
@@ -96,9 +96,9 @@ fn same_buffers(expected: &[ObservedBuffer], found: &[ObservedBuffer], places: &
 fn same_images(expected: &[ObservedImage], found: &[ObservedImage], places: &Places) -> Result<(), String> {
     for e in expected {
         let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
-        let there = found.iter().find(|f| (f.set, f.binding) == place);
+        let counterpart = found.iter().find(|f| (f.set, f.binding) == place);
         let undefined = |i: &ObservedImage| i.undefined.iter().map(|u| (u.component, u.start, u.end, u.kind)).collect::<Vec<_>>();
-        if !there.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
+        if !counterpart.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
             return Err(changed(&format!("the image at set {}, binding {} differs", e.set, e.binding)));
         }
     }
@@ -112,10 +112,10 @@ fn same_target(expected: &ObservedTarget, found: &ObservedTarget) -> Result<(), 
         (Component::Undefined(a), Component::Undefined(b)) => a.kind == b.kind,
         (a, b) => a == b,
     };
-    let of = |target: &ObservedTarget| -> BTreeMap<([u32; 2], usize), Component> {
+    let inexact_components = |target: &ObservedTarget| -> BTreeMap<([u32; 2], usize), Component> {
         target.inexact().into_iter().map(|(pixel, c, component)| ((pixel, c), component.clone())).collect()
     };
-    let (expected_of, found_of) = (of(expected), of(found));
+    let (expected_of, found_of) = (inexact_components(expected), inexact_components(found));
     // The adapted draw does not run over sets. These know more of undecided components.
     let fits = |(at, found): (&([u32; 2], usize), &Component)| {
         matches!(found, Component::Undecided(_)) || expected_of.get(at).is_some_and(|expected| same(expected, found))

@@ -19,9 +19,9 @@ use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 
 /// The floats with a bounded set that are aligned words of a range of a buffer, by the offset of
 /// their first byte in the buffer.
-pub(super) fn given_sets<'c>(held: &'c Contents, range: &Range<usize>) -> impl Iterator<Item = (usize, Set)> + use<'c> {
+pub(super) fn given_sets<'c>(contents: &'c Contents, range: &Range<usize>) -> impl Iterator<Item = (usize, Set)> + use<'c> {
     let range = range.clone();
-    held.sets().filter(move |(at, _)| range.start <= *at && at + 4 <= range.end && (at - range.start).is_multiple_of(4))
+    contents.sets().filter(move |(at, _)| range.start <= *at && at + 4 <= range.end && (at - range.start).is_multiple_of(4))
 }
 
 /// A buffer bound to a descriptor that an entry point uses.
@@ -62,16 +62,16 @@ impl Bound {
     ///
     /// Errors: a resource that is not bound, is bound as another kind, or is too short. A buffer
     /// that is bound twice and written.
-    pub fn new(script: &Script, held: &Buffers, pipeline: &Pipeline, stages: &[Uses<'_>], line: Line) -> Result<Bound, End> {
+    pub fn new(script: &Script, buffers: &Buffers, pipeline: &Pipeline, stages: &[Uses<'_>], line: Line) -> Result<Bound, End> {
         let mut bound = Bound::default();
         for &stage in stages {
-            for (place, behind, variable) in stage.bound() {
-                bound.descriptor(script, held, pipeline, stage, (place, behind, variable), line)?;
+            for (place, resource, variable) in stage.bound() {
+                bound.descriptor(script, buffers, pipeline, stage, (place, resource, variable), line)?;
             }
         }
-        bound.apart(script, line)?;
+        bound.check_overlaps(script, line)?;
         let needed = stages.iter().map(|stage| stage.push_constant_bytes()).max().unwrap_or(0);
-        let mut bytes = pipeline.push_constants.map_or(&[][..], |buffer| &held[buffer].bytes).to_vec();
+        let mut bytes = pipeline.push_constants.map_or(&[][..], |buffer| &buffers[buffer].bytes).to_vec();
         if (bytes.len() as u64) < needed {
             let (name, found) = (&pipeline.name, bytes.len());
             return Err(End::Invalid(format!("line {line}: pipeline {name} needs {needed} bytes of push constants, and is given {found}")));
@@ -85,16 +85,16 @@ impl Bound {
     fn descriptor(
         &mut self,
         script: &Script,
-        held: &Buffers,
+        buffers: &Buffers,
         pipeline: &Pipeline,
         stage: Uses<'_>,
-        (place, behind, variable): (Place, ResourceKind, &Variable),
+        (place, resource, variable): (Place, ResourceKind, &Variable),
         line: Line,
     ) -> Result<(), End> {
         let name = stage.name_of(variable);
         let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
         let unsupported = |what: String| End::Unsupported(format!("line {line}: {what}"));
-        let wanted = match behind {
+        let expected_kind = match resource {
             ResourceKind::Uniform => "uniform buffer",
             ResourceKind::Storage => "storage buffer",
             ResourceKind::SampledImage(..) => "sampled image",
@@ -115,12 +115,12 @@ impl Bound {
         let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
         let mut texels = |buffer, kind| {
             if !self.images.iter().any(|i| i.place == place) {
-                let (image, range) = texels_of(script, held, buffer).map_err(unsupported)?;
+                let (image, range) = texels_of(script, buffers, buffer).map_err(unsupported)?;
                 self.images.push(ImageAt { place, buffer, range, kind, image });
             }
             Ok(())
         };
-        match (binding.resource, behind) {
+        match (binding.resource, resource) {
             (Resource::UniformTexelBuffer(id), ResourceKind::TexelBuffer { written: false, .. }) => return texels(id, ImageKind::Sampled),
             (Resource::StorageTexelBuffer(id), ResourceKind::TexelBuffer { written: true, .. }) => return texels(id, ImageKind::Storage),
             _ => {}
@@ -128,24 +128,24 @@ impl Bound {
         let mut image = |view: View, kind| {
             if !self.images.iter().any(|i| i.place == place) {
                 let levels = levels_of(script, view, kind == ImageKind::Sampled);
-                let (image, range) = image_of(script, held, view, levels).map_err(unsupported)?;
+                let (image, range) = image_of(script, buffers, view, levels).map_err(unsupported)?;
                 self.images.push(ImageAt { place, buffer: view.buffer, range, kind, image });
             }
             Ok(())
         };
-        match (binding.resource, behind) {
+        match (binding.resource, resource) {
             (Resource::Uniform(range), ResourceKind::Uniform) | (Resource::Storage(range), ResourceKind::Storage) => {
-                let range = (range.buffer, bytes_of(&held[range.buffer].bytes, range));
+                let range = (range.buffer, bytes_of(&buffers[range.buffer].bytes, range));
                 let (needed, length) = (stage.module().buffer_size(variable.id), range.1.len());
                 let missing = needed.saturating_sub(length as u64) as usize;
-                if missing > 0 && behind == ResourceKind::Storage {
+                if missing > 0 && resource == ResourceKind::Storage {
                     let buffer = &script[range.0].name;
                     return Err(invalid(format!("{name} needs {needed} bytes, and what is bound of {buffer} has {length}")));
                 }
                 let kind = stage.kind_at(place).unwrap_or(BufferKind::ReadWrite);
                 match self.buffers.iter_mut().find(|b| b.place == place) {
                     // Both stages use it.
-                    Some(there) => (there.kind, there.missing) = (there.kind.max(kind), there.missing.max(missing)),
+                    Some(existing) => (existing.kind, existing.missing) = (existing.kind.max(kind), existing.missing.max(missing)),
                     None => self.buffers.push(BufferAt { place, buffer: range.0, range: range.1, missing, kind }),
                 }
                 Ok(())
@@ -161,7 +161,7 @@ impl Bound {
                 self.sampler(sampler(with)?);
                 Ok(())
             }
-            _ => Err(invalid(format!("{name} is a {wanted}, and what line {} binds is none", binding.line))),
+            _ => Err(invalid(format!("{name} is a {expected_kind}, and what line {} binds is none", binding.line))),
         }
     }
 
@@ -172,15 +172,15 @@ impl Bound {
     }
 
     /// Checks that no written bytes are bound twice.
-    fn apart(&self, script: &Script, line: Line) -> Result<(), End> {
+    fn check_overlaps(&self, script: &Script, line: Line) -> Result<(), End> {
         let of_buffers = self.buffers.iter().map(|b| (b.place, b.buffer, b.range.clone(), b.kind == BufferKind::ReadWrite));
         let of_images = self.images.iter().map(|i| (i.place, i.buffer, i.range.clone(), i.kind == ImageKind::Storage));
         let all: Vec<_> = of_buffers.chain(of_images).collect();
         for (i, (place, buffer, range, written)) in all.iter().enumerate() {
-            let meets = |(_, other, at, also): &&(Place, BufferId, Range<usize>, bool)| {
-                other == buffer && (*written || *also) && range.start < at.end && at.start < range.end
+            let overlaps = |(_, other, at, other_written): &&(Place, BufferId, Range<usize>, bool)| {
+                other == buffer && (*written || *other_written) && range.start < at.end && at.start < range.end
             };
-            if let Some((other, ..)) = all[..i].iter().find(meets) {
+            if let Some((other, ..)) = all[..i].iter().find(overlaps) {
                 let name = &script[*buffer].name;
                 return Err(End::Unsupported(format!("line {line}: the buffer {name}, bound at {other} and at {place} and written")));
             }
@@ -189,9 +189,9 @@ impl Bound {
     }
 
     /// The bytes behind descriptors, in the form for interpreters.
-    pub fn contents(&self, held: &Buffers) -> Vec<Buffer> {
+    pub fn contents(&self, buffers: &Buffers) -> Vec<Buffer> {
         let bytes = |b: &BufferAt| {
-            let mut bytes = held[b.buffer].bytes[b.range.clone()].to_vec();
+            let mut bytes = buffers[b.buffer].bytes[b.range.clone()].to_vec();
             bytes.resize(bytes.len() + b.missing, 0);
             bytes
         };
@@ -214,31 +214,31 @@ impl Bound {
     }
 
     /// The floats with a bounded set among the bound bytes, in the form for interpreters.
-    pub fn bounded(&self, held: &Buffers) -> Vec<BoundedFloat> {
-        let of = |b: &BufferAt| {
+    pub fn bounded(&self, buffers: &Buffers) -> Vec<BoundedFloat> {
+        let bounded_floats = |b: &BufferAt| {
             let (set, binding, first) = (b.place.set, b.place.binding, b.range.start);
-            let one = move |(at, allowed)| BoundedFloat { set, binding, offset: (at - first) as u64, allowed };
-            given_sets(&held[b.buffer], &b.range).map(one).collect::<Vec<_>>()
+            let bounded_float = move |(at, allowed)| BoundedFloat { set, binding, offset: (at - first) as u64, allowed };
+            given_sets(&buffers[b.buffer], &b.range).map(bounded_float).collect::<Vec<_>>()
         };
-        self.buffers.iter().flat_map(of).collect()
+        self.buffers.iter().flat_map(bounded_floats).collect()
     }
 
     /// The images, in the form for interpreters. Images that are only sampled include the other
     /// values that devices may have.
-    pub fn image_contents(&self, held: &Buffers) -> Vec<BoundImage> {
-        let of = |i: &ImageAt| {
+    pub fn image_contents(&self, buffers: &Buffers) -> Vec<BoundImage> {
+        let bound_image = |i: &ImageAt| {
             let mut image = i.image.clone();
             if i.kind == ImageKind::Sampled {
-                allow_open(&mut image, &held[i.buffer], i.range.clone());
+                allow_open(&mut image, &buffers[i.buffer], i.range.clone());
             }
             BoundImage { set: i.place.set, binding: i.place.binding, image }
         };
-        self.images.iter().map(of).collect()
+        self.images.iter().map(bound_image).collect()
     }
 
     /// The buffers, in the form for devices.
-    pub fn buffer_bindings(&self, held: &Buffers) -> Vec<BufferBinding> {
-        let contents = self.contents(held).into_iter().zip(&self.buffers);
+    pub fn buffer_bindings(&self, buffers: &Buffers) -> Vec<BufferBinding> {
+        let contents = self.contents(buffers).into_iter().zip(&self.buffers);
         contents.map(|(b, at)| BufferBinding { set: b.set, binding: b.binding, kind: at.kind, bytes: b.bytes }).collect()
     }
 
@@ -256,33 +256,33 @@ impl Bound {
 
     /// The first image with an undecided byte, and the offset of the byte. Images that are only
     /// sampled are included if `with_sampled` is set.
-    pub fn open_image(&self, held: &Buffers, with_sampled: bool) -> Option<(BufferId, usize)> {
+    pub fn open_image(&self, buffers: &Buffers, with_sampled: bool) -> Option<(BufferId, usize)> {
         let mut images = self.images.iter().filter(|i| with_sampled || i.kind != ImageKind::Sampled);
-        images.find_map(|i| Some((i.buffer, held[i.buffer].open(i.range.start, i.range.len())?.0)))
+        images.find_map(|i| Some((i.buffer, buffers[i.buffer].open(i.range.start, i.range.len())?.0)))
     }
 }
 
 /// Adds the values that devices may have to each texel of an image with undecided bytes.
-fn allow_open(image: &mut Image, held: &Contents, range: Range<usize>) {
+fn allow_open(image: &mut Image, contents: &Contents, range: Range<usize>) {
     let format = image.format();
     let (numeric, size) = (format.numeric(), format.bytes());
-    if held.open(range.start, range.len()).is_none() {
+    if contents.open(range.start, range.len()).is_none() {
         return;
     }
     let component = |first: usize, channel: &Channel| {
         let (from, to) = (first + usize::from(channel.offset) / 8, first + usize::from(channel.offset + channel.width).div_ceil(8));
-        let (_, known) = held.open(from, to - from)?;
+        let (_, known) = contents.open(from, to - from)?;
         let is_aligned = channel.offset.is_multiple_of(8) && channel.width.is_multiple_of(8);
         let anything = Some(Interval::ANY);
         match known {
             _ if !is_aligned => anything,
-            Known::OneOf => match held.choice(from) {
+            Known::OneOf => match contents.choice(from) {
                 Some((start, choice)) if (start, choice.size) == (from, to - from) && choice.codes.nan == 0 => {
                     choice.all().map(|code| image::unpack_allowed(numeric, channel.width, code)).reduce(Interval::hull)
                 }
                 _ => anything,
             },
-            _ if channel.width == 32 && numeric == Numeric::Float => match held.set(from) {
+            _ if channel.width == 32 && numeric == Numeric::Float => match contents.set(from) {
                 Some((start, set)) if start == from => {
                     set.hull().filter(|_| set.is_bounded()).map(|hull| Interval::between(hull.low, hull.high))
                 }
@@ -295,7 +295,7 @@ fn allow_open(image: &mut Image, held: &Contents, range: Range<usize>) {
     let texels = |level| image.bytes(level).map_or(0, <[u8]>::len) / size;
     let places: Vec<(u32, usize)> = (0..image.levels()).flat_map(|level| (0..texels(level)).map(move |index| (level, index))).collect();
     for (first, (level, index)) in range.step_by(size).zip(places) {
-        if held.open(first, size).is_some() {
+        if contents.open(first, size).is_some() {
             let mut components = [None; 4];
             for (allowed, channel) in components.iter_mut().zip(format.channels()) {
                 *allowed = component(first, channel);

@@ -67,8 +67,8 @@ impl fmt::Display for Side {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { between: (believed, judged), line, place, expected, found } = self;
-        write!(f, "{believed} vs {judged}: line {line}: ")?;
+        let Difference { between: (trusted, judged), line, place, expected, found } = self;
+        write!(f, "{trusted} vs {judged}: line {line}: ")?;
         if let Some(Place { buffer, element, .. }) = place {
             let comma = if element.is_empty() { "" } else { ", " };
             write!(f, "buffer {buffer}{comma}{element}: ")?;
@@ -117,7 +117,7 @@ impl Leg {
         Leg { name, device, verdict: Verdict::Agree, compared: Compared::default(), notes: Vec::new() }
     }
 
-    fn note(&mut self, verdict: Verdict) {
+    fn add_verdict(&mut self, verdict: Verdict) {
         self.verdict = std::mem::replace(&mut self.verdict, Verdict::Agree).worse(verdict);
     }
 
@@ -127,7 +127,7 @@ impl Leg {
 
     /// Sets the verdict for a script that ended early.
     fn ended(&mut self, line: Line, end: End) {
-        self.note(match end {
+        self.add_verdict(match end {
             End::Undefined { report, .. } => Verdict::Undefined(report),
             End::Unsupported(why) => Verdict::Unsupported(why),
             End::Limit(why) => Verdict::Limit(why),
@@ -166,10 +166,10 @@ impl Leg {
                     expected: failure.expected.clone(),
                     found: failure.found.clone(),
                 };
-                self.note(Verdict::Disagree(Box::new(difference)));
+                self.add_verdict(Verdict::Disagree(Box::new(difference)));
             }
-            (Decision::Undefined, _) => self.note(Verdict::Undefined(open())),
-            (Decision::Undecided, _) => self.note(Verdict::Undecided(open())),
+            (Decision::Undefined, _) => self.add_verdict(Verdict::Undefined(open())),
+            (Decision::Undecided, _) => self.add_verdict(Verdict::Undecided(open())),
             _ => {}
         }
     }
@@ -186,41 +186,41 @@ pub fn open_text(player: &Player<'_>, open: &Open) -> String {
 }
 
 /// A device that is compared with the interpreter.
-struct Beside<'s, 'd> {
+struct ComparedDevice<'s, 'd> {
     player: Player<'s>,
     engine: Engine<'d>,
     leg: Leg,
     /// Whether it still runs commands.
-    live: bool,
+    is_running: bool,
     /// Whether it has agreed with the interpreter so far.
-    same: bool,
+    agrees: bool,
 }
 
 /// Plays a script on an interpreter and on these devices, and compares them. Returns a leg for the
 /// interpreter, and one for each device.
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
-    let mut own = Player::new(script, modules);
+    let mut interpreter_player = Player::new(script, modules);
     // A device may run adapted words, and is compared with the interpreter's result for these.
     // Modules from naga have no float controls.
     let without_controls = devices.iter().any(|device| device.route().re_emits()).then_some(Profile::Wgsl);
     let profile = interpreter.profile.or(without_controls);
     // If all devices have one subgroup size, the interpreter runs with that size.
     let mut sizes = devices.iter().map(|device| device.adapter().subgroups.size());
-    let same = sizes.next().flatten().filter(|&size| sizes.all(|other| other == Some(size)));
-    let subgroup_size = interpreter.subgroup_size.or(same);
+    let common_size = sizes.next().flatten().filter(|&size| sizes.all(|other| other == Some(size)));
+    let subgroup_size = interpreter.subgroup_size.or(common_size);
     let adapted_too = !devices.is_empty();
     let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too, profile, subgroup_size, ..interpreter.clone() }));
     let mut leg = Leg::new("interpreter".into(), false);
-    let mut beside: Vec<Beside<'_, '_>> = devices
+    let mut compared_devices: Vec<ComparedDevice<'_, '_>> = devices
         .into_iter()
         .map(|device| {
             let mut leg = Leg::new(format!("{} ({})", device.adapter().name, device.route()), true);
             let lacking = requirement::lacking(script, device.adapter());
-            let live = lacking.is_none();
+            let is_running = lacking.is_none();
             if let Some(lack) = lacking {
-                leg.note(Verdict::Unchecked(lack));
+                leg.add_verdict(Verdict::Unchecked(lack));
             }
-            Beside { player: Player::new(script, modules), engine: Engine::Device(device), leg, live, same: true }
+            ComparedDevice { player: Player::new(script, modules), engine: Engine::Device(device), leg, is_running, agrees: true }
         })
         .collect();
     // After the end of the interpreter, there is nothing to compare with.
@@ -229,64 +229,68 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
     for command in commands(script) {
         last = command.line;
         if !ended {
-            match own.step(command, &mut engine) {
+            match interpreter_player.step(command, &mut engine) {
                 Step::Done | Step::Ran(_) => {}
-                Step::Judged(judgement) => leg.judged(&own, &judgement),
+                Step::Judged(judgement) => leg.judged(&interpreter_player, &judgement),
                 Step::Ended(line, end) => {
                     ended = true;
-                    for one in beside.iter_mut().filter(|b| b.live) {
+                    for device in compared_devices.iter_mut().filter(|b| b.is_running) {
                         match &end {
                             End::Undefined { undefined, .. } => {
-                                one.live = false;
-                                one.leg.note(Verdict::Undefined(format!("not compared from line {line} on: {undefined}")));
+                                device.is_running = false;
+                                device.leg.add_verdict(Verdict::Undefined(format!("not compared from line {line} on: {undefined}")));
                             }
-                            other => one.leg.note(Verdict::Unchecked(format!("not compared from line {line} on: {}", other.why()))),
+                            other => {
+                                device.leg.add_verdict(Verdict::Unchecked(format!("not compared from line {line} on: {}", other.why())))
+                            }
                         }
                     }
                     leg.ended(line, end);
                 }
             }
         }
-        let noted = own.notes.first().map(|(line, _)| *line);
-        for one in beside.iter_mut().filter(|b| b.live) {
-            let differed = matches!(one.leg.verdict, Verdict::Disagree(_));
+        let branch_line = interpreter_player.notes.first().map(|(line, _)| *line);
+        for device in compared_devices.iter_mut().filter(|b| b.is_running) {
+            let differed = matches!(device.leg.verdict, Verdict::Disagree(_));
             if let Action::Expect(expect) = &command.action {
                 // Bytes that the interpreter does not decide are undecided for devices too.
                 for id in subjects(expect) {
-                    let known = if ended { &Contents::default() } else { &own.buffers[id] };
-                    one.player.buffers[id].know_as(known);
+                    let known = if ended { &Contents::default() } else { &interpreter_player.buffers[id] };
+                    device.player.buffers[id].know_as(known);
                 }
             }
-            match one.player.step(command, &mut one.engine) {
+            match device.player.step(command, &mut device.engine) {
                 Step::Done => {}
-                Step::Ran(changed) if !ended && one.same => one.compare(script, &own.buffers, changed.into_iter(), command.line),
+                Step::Ran(changed) if !ended && device.agrees => {
+                    device.compare(script, &interpreter_player.buffers, changed.into_iter(), command.line)
+                }
                 Step::Ran(_) => {}
-                Step::Judged(judgement) => one.leg.judged(&own, &judgement),
+                Step::Judged(judgement) => device.leg.judged(&interpreter_player, &judgement),
                 Step::Ended(line, end) => {
-                    one.live = false;
-                    one.leg.ended(line, end);
+                    device.is_running = false;
+                    device.leg.ended(line, end);
                 }
             }
             if !differed {
-                one.leg.excuse(noted);
+                device.leg.excuse(branch_line);
             }
         }
-        if ended && beside.iter().all(|b| !b.live) {
+        if ended && compared_devices.iter().all(|b| !b.is_running) {
             break;
         }
     }
     if !ended {
         let all = (0..script.buffers.len()).map(BufferId);
-        for one in beside.iter_mut().filter(|b| b.live && b.same) {
-            let differed = matches!(one.leg.verdict, Verdict::Disagree(_));
-            one.compare(script, &own.buffers, all.clone(), last);
+        for device in compared_devices.iter_mut().filter(|b| b.is_running && b.agrees) {
+            let differed = matches!(device.leg.verdict, Verdict::Disagree(_));
+            device.compare(script, &interpreter_player.buffers, all.clone(), last);
             if !differed {
-                one.leg.excuse(own.notes.first().map(|(line, _)| *line));
+                device.leg.excuse(interpreter_player.notes.first().map(|(line, _)| *line));
             }
         }
     }
-    leg.notes = own.notes.iter().map(|(line, note)| format!("line {line}: {note}")).collect();
-    std::iter::once(leg).chain(beside.into_iter().map(|b| b.leg)).collect()
+    leg.notes = interpreter_player.notes.iter().map(|(line, note)| format!("line {line}: {note}")).collect();
+    std::iter::once(leg).chain(compared_devices.into_iter().map(|b| b.leg)).collect()
 }
 
 /// The buffers that an expectation depends on.
@@ -301,19 +305,19 @@ fn subjects(expect: &Expect) -> impl Iterator<Item = BufferId> {
 impl Leg {
     /// After a branch on an undefined value, a device may do anything. So a later difference
     /// is undecided.
-    fn excuse(&mut self, noted: Option<Line>) {
-        if let (Some(line), Verdict::Disagree(difference)) = (noted, &self.verdict) {
+    fn excuse(&mut self, branch_line: Option<Line>) {
+        if let (Some(line), Verdict::Disagree(difference)) = (branch_line, &self.verdict) {
             self.verdict = Verdict::Undecided(format!("{difference}, after a branch on an undefined value in line {line}"));
         }
     }
 }
 
-impl Beside<'_, '_> {
+impl ComparedDevice<'_, '_> {
     /// Compares these buffers with the interpreter's. The first difference ends all comparisons.
-    fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
-        for id in which {
-            let (expected, found) = (&own[id], &self.player.buffers[id]);
-            let (mut left, mut one_of, mut within) = (0, 0, 0);
+    fn compare(&mut self, script: &Script, reference: &Buffers, buffers: impl Iterator<Item = BufferId>, line: Line) {
+        for id in buffers {
+            let (expected, found) = (&reference[id], &self.player.buffers[id]);
+            let (mut skipped, mut one_of, mut within) = (0, 0, 0);
             for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
                 let admitted = match expected.known_at(at) {
                     Known::Decided => e == f,
@@ -327,7 +331,7 @@ impl Beside<'_, '_> {
                             start != at || float_at(&found.bytes, at).is_none_or(|x| set.contains(x.into()))
                         }
                         None => {
-                            left += 1;
+                            skipped += 1;
                             true
                         }
                     },
@@ -335,18 +339,19 @@ impl Beside<'_, '_> {
                 if !admitted {
                     let (place, expected, found) = element(script, id, at, expected, &found.bytes);
                     let between = (Side::Interpreter, self.leg.side());
-                    self.same = false;
-                    self.leg.note(Verdict::Disagree(Box::new(Difference { between, line, place: Some(place), expected, found })));
+                    self.agrees = false;
+                    self.leg.add_verdict(Verdict::Disagree(Box::new(Difference { between, line, place: Some(place), expected, found })));
                     return;
                 }
             }
             self.leg.compared.one_of += one_of;
             self.leg.compared.within += within;
-            self.leg.compared.left += left;
-            self.leg.compared.bytes += expected.bytes.len() as u64 - left;
-            if left > 0 {
+            self.leg.compared.left += skipped;
+            self.leg.compared.bytes += expected.bytes.len() as u64 - skipped;
+            if skipped > 0 {
                 let name = &script[id].name;
-                self.leg.note(Verdict::Undecided(format!("line {line}: {left} bytes of {name} are not decided by the interpreter")));
+                self.leg
+                    .add_verdict(Verdict::Undecided(format!("line {line}: {skipped} bytes of {name} are not decided by the interpreter")));
             }
         }
     }
@@ -379,7 +384,7 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
                 let bits = slot.scalar.load(&bytes[start..]);
                 format!("{} ({bits:#0width$x})", slot.scalar.value(bits), width = 2 + 2 * size)
             };
-            let wanted = match (expected.values(start, size), expected.set(start)) {
+            let expected_text = match (expected.values(start, size), expected.set(start)) {
                 (Ok(Some(choice)), _) => show::one_of(choice, slot.scalar),
                 (Err(_), Some((_, set))) => set.to_string(),
                 _ => value(&expected.bytes),
@@ -392,7 +397,7 @@ fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found:
                 }
                 _ => format!("IDX {}, {}", slot.offset, slot.scalar.name()),
             };
-            (name, wanted, value(found))
+            (name, expected_text, value(found))
         }
         None => (format!("byte {at}, padding"), format!("{:#04x}", expected.bytes[at as usize]), format!("{:#04x}", found[at as usize])),
     };
@@ -410,17 +415,17 @@ mod tests {
 
     /// The leg of a device that shows these bytes in the only buffer of a script. `open` leaves
     /// some of the expected bytes open.
-    fn made(script: &str, open: impl FnOnce(&mut Contents), shown: Vec<u8>) -> Leg {
+    fn leg_of(script: &str, open: impl FnOnce(&mut Contents), shown: Vec<u8>) -> Leg {
         let script = read(script).expect("it is a script");
         let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
-        let mut own = script.contents();
-        open(&mut own[BufferId(0)]);
+        let mut reference = script.contents();
+        open(&mut reference[BufferId(0)]);
         let mut player = Player::new(&script, &modules);
         player.buffers[BufferId(0)].bytes = shown;
         let engine = Engine::Interpreter(Box::default());
-        let mut beside = Beside { player, engine, leg: Leg::new("a device".into(), true), live: true, same: true };
-        beside.compare(&script, &own, [BufferId(0)].into_iter(), Line(9));
-        beside.leg
+        let mut device = ComparedDevice { player, engine, leg: Leg::new("a device".into(), true), is_running: true, agrees: true };
+        device.compare(&script, &reference, [BufferId(0)].into_iter(), Line(9));
+        device.leg
     }
 
     const FLOATS: &str = "#!amber\nBUFFER data DATA_TYPE float DATA 7 1.5 3 END\n";
@@ -432,7 +437,7 @@ mod tests {
     /// The leg of a device that shows these floats. The interpreter allows the second float to be
     /// anywhere from 1 to 2.
     fn compared(shown: [f32; 3]) -> Leg {
-        made(FLOATS, |own| own.bound(4, Set::of(Span { low: 1.0, high: 2.0 })), bytes(&shown))
+        leg_of(FLOATS, |contents| contents.bound(4, Set::of(Span { low: 1.0, high: 2.0 })), bytes(&shown))
     }
 
     /// The byte and the element of the first difference.
@@ -446,7 +451,7 @@ mod tests {
     fn a_device_shows_one_of_the_values_that_are_left() {
         let codes =
             |x: f32, y: f32| Codes { best: x.to_bits().into(), others: [y.to_bits().into()].into_iter().collect(), nan: 0, any: None };
-        let compared = |shown: [f32; 3]| made(FLOATS, |own| own.choose(4, 4, codes(1.5, 1.75)), bytes(&shown));
+        let compared = |shown: [f32; 3]| leg_of(FLOATS, |contents| contents.choose(4, 4, codes(1.5, 1.75)), bytes(&shown));
         for one in [1.5, 1.75] {
             let leg = compared([7.0, one, 3.0]);
             assert_eq!((leg.verdict, leg.compared.bytes, leg.compared.one_of, leg.compared.left), (Verdict::Agree, 12, 4, 0), "{one}");
@@ -465,7 +470,7 @@ mod tests {
         let shown = |at: usize| {
             let mut shown = bytes(&[1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
             shown[at] ^= 1;
-            place_of(made(vectors, |_| {}, shown))
+            place_of(leg_of(vectors, |_| {}, shown))
         };
         assert_eq!(shown(11), (Some(11), "IDX 8, float".into()));
         for padding in [12, 15] {
@@ -475,14 +480,14 @@ mod tests {
         let image = "#!amber\nIMAGE data FORMAT R32G32_SFLOAT DIM_2D WIDTH 3 HEIGHT 2 FILL 1\n";
         let mut texels = [1.0; 12];
         texels[5] = 2.0;
-        assert_eq!(place_of(made(image, |_| {}, bytes(&texels))).1, "texel (2, 0), green");
+        assert_eq!(place_of(leg_of(image, |_| {}, bytes(&texels))).1, "texel (2, 0), green");
     }
 
     #[test]
     fn what_differs_after_an_undefined_branch_is_undecided() {
-        for (noted, name) in [(None, "disagree"), (Some(Line(4)), "undecided")] {
+        for (branch_line, name) in [(None, "disagree"), (Some(Line(4)), "undecided")] {
             let mut leg = compared([7.0, 3.0, 3.0]);
-            leg.excuse(noted);
+            leg.excuse(branch_line);
             assert_eq!(leg.verdict.name(), name);
         }
         let mut same = compared([7.0, 1.5, 3.0]);

@@ -72,8 +72,8 @@ impl ClearValues {
             let others = ways.into_iter().filter(|code| *code != best).collect();
             open.push((0, size, Some(Codes { best, others, nan: 0, any: None })));
         }
-        for one in contents.bytes.get_mut(whole.clone()).unwrap_or_default().chunks_exact_mut(size) {
-            one.copy_from_slice(&texel);
+        for texel_bytes in contents.bytes.get_mut(whole.clone()).unwrap_or_default().chunks_exact_mut(size) {
+            texel_bytes.copy_from_slice(&texel);
         }
         contents.mark(whole.clone(), Known::Decided);
         for start in whole.step_by(size).filter(|_| !open.is_empty()) {
@@ -95,31 +95,31 @@ mod tests {
     #[test]
     fn a_colour_is_stored_in_the_order_of_the_format() {
         let values = ClearValues { colour: [1.0, 0.0, 0.5, 2.0], depth: 0.25, stencil: 7 };
-        let mut held = Contents::of(vec![9; 8]);
-        assert_eq!(values.fill(Format::B8G8R8A8_UNORM, &mut held, 0..8), Ok(()));
+        let mut contents = Contents::of(vec![9; 8]);
+        assert_eq!(values.fill(Format::B8G8R8A8_UNORM, &mut contents, 0..8), Ok(()));
         // 0.5 · 255 is 127.5: a device stores 127 or 128.
-        assert_eq!(held.bytes, [128, 0, 255, 255, 128, 0, 255, 255]);
-        let open: Vec<usize> = (0..8).filter(|&i| held.known_at(i) == Known::OneOf).collect();
+        assert_eq!(contents.bytes, [128, 0, 255, 255, 128, 0, 255, 255]);
+        let open: Vec<usize> = (0..8).filter(|&i| contents.known_at(i) == Known::OneOf).collect();
         assert_eq!(open, [0, 4]);
         assert!(
-            held.choice(4).is_some_and(|(_, choice)| choice.codes.admits(127) && choice.codes.admits(128) && !choice.codes.admits(126))
+            contents.choice(4).is_some_and(|(_, choice)| choice.codes.admits(127) && choice.codes.admits(128) && !choice.codes.admits(126))
         );
         let depth = Format::named("D32_SFLOAT").expect("a format");
-        let mut held = Contents::of(vec![9; 4]);
-        assert_eq!(values.fill(depth, &mut held, 0..4), Ok(()));
-        assert_eq!((held.open(0, 4), held.bytes), (None, 0.25f32.to_le_bytes().to_vec()));
-        let mut held = Contents::of(vec![9; 2]);
-        assert_eq!(values.fill(Format::named("S8_UINT").expect("a format"), &mut held, 0..2), Ok(()));
-        assert_eq!(held.bytes, [7, 7]);
-        assert!(values.fill(Format::named("R8_UINT").expect("a format"), &mut held, 0..2).is_err());
-        let mut held = Contents::of(vec![9; 4]);
-        assert_eq!(values.fill(Format::named("D24_UNORM_S8_UINT").expect("a format"), &mut held, 0..4), Ok(()));
+        let mut contents = Contents::of(vec![9; 4]);
+        assert_eq!(values.fill(depth, &mut contents, 0..4), Ok(()));
+        assert_eq!((contents.open(0, 4), contents.bytes), (None, 0.25f32.to_le_bytes().to_vec()));
+        let mut contents = Contents::of(vec![9; 2]);
+        assert_eq!(values.fill(Format::named("S8_UINT").expect("a format"), &mut contents, 0..2), Ok(()));
+        assert_eq!(contents.bytes, [7, 7]);
+        assert!(values.fill(Format::named("R8_UINT").expect("a format"), &mut contents, 0..2).is_err());
+        let mut contents = Contents::of(vec![9; 4]);
+        assert_eq!(values.fill(Format::named("D24_UNORM_S8_UINT").expect("a format"), &mut contents, 0..4), Ok(()));
         // A quarter of 2^24 - 1 is 4194303.75, which no device rounds down.
-        assert_eq!((held.open(0, 4), held.bytes), (None, vec![0, 0, 0x40, 7]));
+        assert_eq!((contents.open(0, 4), contents.bytes), (None, vec![0, 0, 0x40, 7]));
         // Half of 31 is 15.5.
-        let mut held = Contents::of(vec![9; 2]);
-        assert_eq!(values.fill(Format::named("R5G6B5_UNORM_PACK16").expect("a format"), &mut held, 0..2), Ok(()));
-        let codes = held.choice(0).map(|(_, choice)| choice.codes.clone()).expect("several texels");
+        let mut contents = Contents::of(vec![9; 2]);
+        assert_eq!(values.fill(Format::named("R5G6B5_UNORM_PACK16").expect("a format"), &mut contents, 0..2), Ok(()));
+        let codes = contents.choice(0).map(|(_, choice)| choice.codes.clone()).expect("several texels");
         assert!([31 << 11 | 15, 31 << 11 | 16].iter().all(|&code| codes.admits(code)) && !codes.admits(0));
     }
 }

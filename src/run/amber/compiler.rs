@@ -18,7 +18,7 @@ use crate::source;
 /// The time limit for one shader.
 pub const LIMIT: Duration = Duration::from_secs(60);
 /// The most bytes of the command's output that a message repeats.
-const SAID: u64 = 2_000;
+const MAX_OUTPUT: u64 = 2_000;
 
 /// A compiler of GLSL as a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,10 +82,10 @@ impl CompilerCommand {
             Some(Stage::Fragment) => "frag",
             _ => "comp",
         };
-        let (source, out, said) =
+        let (source, out, log_path) =
             (folder.path().join(format!("shader.{ending}")), folder.path().join("out.spv"), folder.path().join("said"));
         fs::write(&source, text.as_bytes()).map_err(io)?;
-        let log = File::create(&said).map_err(io)?;
+        let log = File::create(&log_path).map_err(io)?;
         let mut command = Command::new(program);
         command.args(&self.words[1..]).args(self.target(shader)).arg(&source).arg("-o").arg(&out).stdin(Stdio::null());
         command.stdout(log.try_clone().map_err(io)?).stderr(log);
@@ -93,7 +93,7 @@ impl CompilerCommand {
         let status = wait(&mut child, self.limit).map_err(io)?;
         let repeated = || {
             let mut bytes = Vec::new();
-            let _ = File::open(&said).and_then(|file| file.take(SAID).read_to_end(&mut bytes));
+            let _ = File::open(&log_path).and_then(|file| file.take(MAX_OUTPUT).read_to_end(&mut bytes));
             String::from_utf8_lossy(&bytes).trim().to_string()
         };
         match status {

@@ -152,10 +152,16 @@ impl Drawing {
 ///
 /// # Errors
 /// If a format, an address mode or an extent is not supported by any engine.
-pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, InvalidInput> {
+pub fn drawing(
+    script: &Script,
+    buffers: &Buffers,
+    pipeline: PipelineId,
+    what: &RunKind,
+    entries: [&str; 2],
+) -> Result<Drawing, InvalidInput> {
     let unsupported = |what: String| InvalidInput::new(InputFault::Unsupported, what);
     let pipeline = &script[pipeline];
-    let mut given = InputReader { script, held, open: None };
+    let mut reader = InputReader { script, buffers, open: None };
     let of_corners = |corners: Corners| Assembled {
         topology: corners.topology,
         indices: None,
@@ -177,14 +183,14 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
         RunKind::DrawRect(rect) => of_corners(Corners::of_rect(pipeline.framebuffer, *rect)),
         RunKind::DrawGrid { rect, columns, rows } => of_corners(Corners::of_grid(pipeline.framebuffer, *rect, *columns, *rows)),
         RunKind::DrawArray { topology, indexed, first, count, first_instance, instances } => {
-            let indices = if *indexed { Some(given.indices(pipeline).map_err(unsupported)?) } else { None };
+            let indices = if *indexed { Some(reader.indices(pipeline).map_err(unsupported)?) } else { None };
             let all = match &indices {
                 Some(indices) => indices.len() as u64,
-                None => given.vertices(pipeline).map_err(unsupported)?,
+                None => reader.vertices(pipeline).map_err(unsupported)?,
             };
             let rest = u32::try_from(all).unwrap_or(u32::MAX).saturating_sub(*first);
             let attributes =
-                pipeline.vertex_data.iter().map(|data| given.attribute(data)).collect::<Result<Vec<_>, _>>().map_err(unsupported)?;
+                pipeline.vertex_data.iter().map(|data| reader.attribute(data)).collect::<Result<Vec<_>, _>>().map_err(unsupported)?;
             Assembled {
                 topology: topology_of(*topology),
                 indices,
@@ -196,10 +202,10 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
             }
         }
     };
-    let (buffers, images, samplers) = given.resources(pipeline).map_err(unsupported)?;
-    let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer).to_vec());
-    let (targets, shown) = given.targets(pipeline).map_err(unsupported)?;
-    let depth = given.depth(pipeline).map_err(unsupported)?;
+    let (buffers, images, samplers) = reader.resources(pipeline).map_err(unsupported)?;
+    let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| reader.bytes(buffer).to_vec());
+    let (targets, shown) = reader.targets(pipeline).map_err(unsupported)?;
+    let depth = reader.depth(pipeline).map_err(unsupported)?;
     let mut state = state_of(pipeline);
     let attached = pipeline.colours.first().map(|(_, view)| view.buffer).or(pipeline.depth_stencil);
     state.samples = attached.map_or(1, |buffer| script[buffer].samples);
@@ -215,7 +221,7 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
         targets,
         shown,
         depth,
-        open: given.open,
+        open: reader.open,
     })
 }
 
@@ -261,8 +267,8 @@ impl Corners {
 }
 
 /// The byte range of a buffer for a descriptor.
-pub(super) fn bytes_of(held: &[u8], range: BufferRange) -> Range<usize> {
-    let whole = held.len();
+pub(super) fn bytes_of(bytes: &[u8], range: BufferRange) -> Range<usize> {
+    let whole = bytes.len();
     let start = usize::try_from(range.offset).unwrap_or(whole).min(whole);
     let length = range.range.and_then(|n| usize::try_from(n).ok()).unwrap_or(whole - start).min(whole - start);
     start..start + length
@@ -388,7 +394,7 @@ fn format_of(format: Format) -> Result<image::Format, String> {
 /// A number of levels of a buffer as an image, starting with a level. Also their byte range.
 ///
 /// The error is a sentence: there is no image format or size, or one that is not modeled.
-pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32) -> Result<(Image, Range<usize>), String> {
+pub(super) fn image_of(script: &Script, buffers: &Buffers, view: View, levels: u32) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[view.buffer];
     let named = |what: String| format!("the image {}: {what}", buffer.name);
     let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
@@ -403,7 +409,7 @@ pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32)
     let mut whole: Option<Range<usize>> = None;
     for level in 0..levels {
         let range = buffer.level(view.level + level).ok_or_else(|| named(format!("it has no level {}", view.level + level)))?;
-        let bytes = held[view.buffer].bytes.get(range.clone()).unwrap_or_default();
+        let bytes = buffers[view.buffer].bytes.get(range.clone()).unwrap_or_default();
         image.fill(level, bytes).map_err(|e| named(e.to_string()))?;
         whole = Some(whole.map_or(range.start, |whole| whole.start)..range.end);
     }
@@ -413,13 +419,13 @@ pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32)
 /// The items of a buffer as a row of texels, with their byte range.
 ///
 /// The error is a sentence: there is no format that is modeled, or no items.
-pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result<(Image, Range<usize>), String> {
+pub(super) fn texels_of(script: &Script, buffers: &Buffers, id: BufferId) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[id];
     let named = |what: &str| format!("the texel buffer {}: {what}", buffer.name);
     let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
     let width = u32::try_from(buffer.items).map_err(|_| named("more than 2^32 - 1 texels"))?;
     let mut image = Image::of_shape(format_of(format)?, image::Shape::D1, [width, 1, 1], 1).map_err(|e| named(&e.to_string()))?;
-    let bytes = &held[id].bytes;
+    let bytes = &buffers[id].bytes;
     image.fill(0, bytes).map_err(|e| named(&e.to_string()))?;
     Ok((image, 0..bytes.len()))
 }
@@ -427,14 +433,14 @@ pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result
 /// One sample of all texels of a buffer as an image, with its byte range.
 ///
 /// The error is a sentence: there is no image format or size, or one that is not modeled.
-fn sample_of(script: &Script, held: &Buffers, id: BufferId, sample: u32) -> Result<(Image, Range<usize>), String> {
+fn sample_of(script: &Script, buffers: &Buffers, id: BufferId, sample: u32) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[id];
     let named = |what: &str| format!("the image {}: {what}", buffer.name);
     let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
     let [width, height, _] = buffer.extent.sides().ok_or_else(|| named("a buffer without WIDTH and HEIGHT"))?;
     let range = buffer.sample(sample).ok_or_else(|| named("it has no such sample"))?;
     let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(&e.to_string()))?;
-    image.fill(0, held[id].bytes.get(range.clone()).unwrap_or_default()).map_err(|e| named(&e.to_string()))?;
+    image.fill(0, buffers[id].bytes.get(range.clone()).unwrap_or_default()).map_err(|e| named(&e.to_string()))?;
     Ok((image, range))
 }
 
@@ -447,17 +453,17 @@ pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
 /// Reads the inputs of a draw, and records the first undecided byte.
 struct InputReader<'s> {
     script: &'s Script,
-    held: &'s Buffers,
+    buffers: &'s Buffers,
     open: Option<(BufferId, usize, Known)>,
 }
 
 impl<'s> InputReader<'s> {
     fn bytes(&mut self, id: BufferId) -> &'s [u8] {
-        let held = &self.held[id];
-        if let (None, Some((at, known))) = (self.open, held.open(0, held.bytes.len())) {
+        let contents = &self.buffers[id];
+        if let (None, Some((at, known))) = (self.open, contents.open(0, contents.bytes.len())) {
             self.open = Some((id, at, known));
         }
-        &held.bytes
+        &contents.bytes
     }
 
     /// The depth and stencil attachment, if one of its tests is on or depths are biased. Without
@@ -473,26 +479,26 @@ impl<'s> InputReader<'s> {
             return Ok(None);
         }
         let name = &self.script[id].name;
-        let texels = || self.held[id].bytes.chunks_exact(format.texel_size() as usize);
+        let texels = || self.buffers[id].bytes.chunks_exact(format.texel_size() as usize);
         if self.script[id].extent.image() != Some((width, height)) {
             return Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}"));
         }
         // Without a depth test, these depths have no effect.
-        let of = match depth.map_or(32, |depth| depth.bits) {
+        let depth_format = match depth.map_or(32, |depth| depth.bits) {
             16 => image::Format::D16Unorm,
             24 => image::Format::X8D24Unorm,
             _ => image::Format::D32Sfloat,
         };
         // The depths of the samples are stored one below the other.
-        let (bytes, height) = (of.bytes(), height * self.script[id].samples);
+        let (bytes, height) = (depth_format.bytes(), height * self.script[id].samples);
         let depths = match depth {
             Some(depth) => texels().flat_map(|texel| format.bits_of(depth, texel).to_le_bytes().into_iter().take(bytes)).collect(),
             None => vec![0; width as usize * height as usize * bytes],
         };
         let named = |what: String| format!("the attachment {name}: {what}");
-        let mut image = Image::new(of, width, height, 1).map_err(|e| named(e.to_string()))?;
+        let mut image = Image::new(depth_format, width, height, 1).map_err(|e| named(e.to_string()))?;
         image.fill(0, &depths).map_err(|e| named(e.to_string()))?;
-        let buffer = DepthBuffer::holding(&image).ok_or_else(|| named(format!("the depth format {}", of.name())))?;
+        let buffer = DepthBuffer::holding(&image).ok_or_else(|| named(format!("the depth format {}", depth_format.name())))?;
         let stencil = match stencil {
             None => None,
             Some(stencil) => {
@@ -512,8 +518,8 @@ impl<'s> InputReader<'s> {
     fn attachment(&self, pipeline: &Pipeline, view: View, sample: u32) -> Result<(Image, Range<usize>), String> {
         let ((width, height), name) = (pipeline.framebuffer, &self.script[view.buffer].name);
         let (image, bytes) = match self.script[view.buffer].samples {
-            1 => image_of(self.script, self.held, view, 1)?,
-            _ => sample_of(self.script, self.held, view.buffer, sample)?,
+            1 => image_of(self.script, self.buffers, view, 1)?,
+            _ => sample_of(self.script, self.buffers, view.buffer, sample)?,
         };
         match image.size(0) {
             Some(size) if size == [width, height] => Ok((image, bytes)),
@@ -562,7 +568,7 @@ impl<'s> InputReader<'s> {
         if format.channels().len() != 3 {
             return Ok(Attribute { location, format: format_of(format)?, rate, offset, stride, bytes: bytes.to_vec() });
         }
-        let (from, scalar) = (format.texel_size() as usize, format.scalar());
+        let (texel_size, scalar) = (format.texel_size() as usize, format.scalar());
         let wide = Format::named(&format.name().replacen("_", &format!("A{}_", 8 * scalar.size()), 1));
         let wide = wide.map_err(|_| format!("vertex data of the format {}", format.name()))?;
         let one = match format.numeric() {
@@ -574,7 +580,7 @@ impl<'s> InputReader<'s> {
         let items = bytes.get(start..).unwrap_or_default();
         let mut widened = Vec::new();
         let mut at = 0usize;
-        while let Some(item) = items.get(at..).and_then(|rest| rest.get(..from)) {
+        while let Some(item) = items.get(at..).and_then(|rest| rest.get(..texel_size)) {
             widened.extend(item);
             let end = widened.len();
             widened.resize(end + scalar.size() as usize, 0);
@@ -591,14 +597,14 @@ impl<'s> InputReader<'s> {
     #[expect(clippy::type_complexity, reason = "the three kinds of resources")]
     fn resources(&self, pipeline: &Pipeline) -> Result<(Vec<Buffer>, Vec<BoundImage>, Vec<BoundSampler>), String> {
         let image =
-            |view, is_sampled| image_of(self.script, self.held, view, levels_of(self.script, view, is_sampled)).map(|found| found.0);
+            |view, is_sampled| image_of(self.script, self.buffers, view, levels_of(self.script, view, is_sampled)).map(|found| found.0);
         let (mut buffers, mut images, mut samplers) = (Vec::new(), Vec::new(), Vec::new());
         for binding in &pipeline.bindings {
             let (set, binding, resource) = (binding.set, binding.binding, binding.resource);
             match resource {
                 Resource::Uniform(range) | Resource::Storage(range) => {
-                    let held = &self.held[range.buffer].bytes;
-                    buffers.push(Buffer { set, binding, bytes: held[bytes_of(held, range)].to_vec() });
+                    let bytes = &self.buffers[range.buffer].bytes;
+                    buffers.push(Buffer { set, binding, bytes: bytes[bytes_of(bytes, range)].to_vec() });
                 }
                 Resource::SampledImage(view) => images.push(BoundImage { set, binding, image: image(view, true)? }),
                 Resource::StorageImage(view) => images.push(BoundImage { set, binding, image: image(view, false)? }),
@@ -607,7 +613,7 @@ impl<'s> InputReader<'s> {
                     samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? });
                 }
                 Resource::UniformTexelBuffer(id) | Resource::StorageTexelBuffer(id) => {
-                    images.push(BoundImage { set, binding, image: texels_of(self.script, self.held, id)?.0 });
+                    images.push(BoundImage { set, binding, image: texels_of(self.script, self.buffers, id)?.0 });
                 }
                 Resource::Sampler(sampler) => samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? }),
             }

@@ -38,14 +38,14 @@ pub(super) struct Origin {
 pub(super) struct StoredDepth {
     /// The contents of the buffer right after the draw. If the buffer has changed since, the depths
     /// are out of date.
-    pub held: Contents,
+    pub contents: Contents,
     /// The depths and the stencils, if a draw has them.
     pub depths: Option<DepthBuffer>,
     pub stencil: Option<StencilBuffer>,
 }
 
 /// The open parts of one buffer after a RUN.
-pub(super) struct LeftOpen {
+pub(super) struct OpenParts {
     /// Bytes for which a device may have other bits.
     pub doubtful: Vec<Doubtful>,
     /// 32-bit floats with a bounded set, by the offset of their first byte.
@@ -102,21 +102,21 @@ impl Player<'_> {
     /// not `written`.
     pub(super) fn keep(
         &mut self,
-        made: &dyn Fn(&UndefinedBytes) -> String,
-        given: &DispatchInputs,
-        which: usize,
+        origin_text: &dyn Fn(&UndefinedBytes) -> String,
+        inputs: &DispatchInputs,
+        index: usize,
         observed: &ObservedBuffer,
-        left: &LeftOpen,
+        open_parts: &OpenParts,
         written: &[bool],
     ) {
-        let BufferAt { place, buffer: id, range, .. } = &given.bound.buffers[which];
-        let (line, id) = (given.line, *id);
+        let BufferAt { place, buffer: id, range, .. } = &inputs.bound.buffers[index];
+        let (line, id) = (inputs.line, *id);
         let before = self.buffers[id].clone();
         let origins = self.origins[id.0].clone();
-        if self.store(&given.bound, *place, &observed.bytes).is_none() {
+        if self.store(&inputs.bound, *place, &observed.bytes).is_none() {
             return;
         }
-        let mut stayed = false;
+        let mut has_kept_bytes = false;
         let mut at = range.start;
         while at < range.end {
             let is_written = |at: usize| written.get(at - range.start).copied().unwrap_or(false);
@@ -126,34 +126,34 @@ impl Player<'_> {
             };
             if known > Known::Decided && !(at..end).any(is_written) {
                 self.buffers[id].take(at..end, &before);
-                stayed = true;
+                has_kept_bytes = true;
             } else if known == Known::OneOf {
                 // A part of the scalar is overwritten.
                 (at..end).filter(|&at| !is_written(at)).for_each(|at| self.buffers[id].mark(at..at + 1, Known::Doubtful));
             }
             at = end;
         }
-        if stayed {
+        if has_kept_bytes {
             self.origins[id.0] = origins;
         }
         let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
         for bytes in &observed.undefined {
             let open = within(bytes.start, bytes.end);
             self.buffers[id].mark(open.clone(), Known::Undefined);
-            self.note(id, open, format!("any value, made at {} ({}), RUN in line {line}", made(bytes), bytes.kind));
+            self.note(id, open, format!("any value, made at {} ({}), RUN in line {line}", origin_text(bytes), bytes.kind));
         }
-        let unsettled = left.unsettled.as_ref().map_or_else(String::new, |why| format!("; {why}"));
-        for one in &left.doubtful {
+        let unsettled = open_parts.unsettled.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+        for one in &open_parts.doubtful {
             let open = within(one.start, one.end);
             self.buffers[id].mark(open.clone(), Known::Doubtful);
             self.note(id, open, format!("{}, RUN in line {line}{unsettled}", why_text(one.why)));
         }
-        for (offset, set) in &left.bounded {
+        for (offset, set) in &open_parts.bounded {
             let open = within(*offset, offset + 4);
             self.buffers[id].bound(open.start, *set);
             self.note(id, open, format!("a float in {set}, RUN in line {line}"));
         }
-        for (offset, values) in &left.one_of {
+        for (offset, values) in &open_parts.one_of {
             let open = within(*offset, offset + 4);
             let Some((&best, others)) = values.split_first() else { continue };
             let codes = Codes { best: best.into(), others: others.iter().map(|&value| value.into()).collect(), nan: 0, any: None };
@@ -165,14 +165,14 @@ impl Player<'_> {
     /// doubtful texels.
     pub(super) fn keep_image<'d>(
         &mut self,
-        made: &dyn Fn((u32, InvocationId)) -> String,
-        given: &DispatchInputs,
+        origin_text: &dyn Fn((u32, InvocationId)) -> String,
+        inputs: &DispatchInputs,
         observed: &ObservedImage,
         doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
     ) {
         let place = Place { set: observed.set, binding: observed.binding };
-        let Some((id, Range { start: first, .. })) = self.store_image(&given.bound, place, &observed.bytes) else { return };
-        let line = given.line;
+        let Some((id, Range { start: first, .. })) = self.store_image(&inputs.bound, place, &observed.bytes) else { return };
+        let line = inputs.line;
         let (channels, size) = (observed.format.channels(), observed.format.bytes());
         let mut marks = Marks::default();
         let mut each = |component: u8, start: u64, end: u64, known: Known, why: String| {
@@ -185,8 +185,8 @@ impl Player<'_> {
             }
         };
         for texels in &observed.undefined {
-            let by = texels.made.map_or_else(|| "before".to_string(), made);
-            let why = format!("any value, made at {by} ({}), RUN in line {line}", texels.kind);
+            let origin = texels.made.map_or_else(|| "before".to_string(), origin_text);
+            let why = format!("any value, made at {origin} ({}), RUN in line {line}", texels.kind);
             each(texels.component, texels.start, texels.end, Known::Undefined, why);
         }
         for one in doubtful {
@@ -200,7 +200,7 @@ impl Player<'_> {
     /// its bits in both draws was not written by any fragment.
     pub(super) fn keep_target(
         &mut self,
-        made: &dyn Fn(&MadeBy) -> String,
+        origin_text: &dyn Fn(&MadeBy) -> String,
         (id, whole, format): (BufferId, Range<usize>, Format),
         observed: &ObservedTarget,
         other: Option<&ObservedTarget>,
@@ -208,9 +208,9 @@ impl Player<'_> {
     ) {
         let before = self.buffers[id].clone();
         let Some(bytes) = observed.image.bytes(0).filter(|bytes| bytes.len() == whole.len()) else { return };
-        let mut now = before.clone();
-        now.bytes[whole.clone()].copy_from_slice(bytes);
-        now.mark(whole.clone(), Known::Decided);
+        let mut contents = before.clone();
+        contents.bytes[whole.clone()].copy_from_slice(bytes);
+        contents.mark(whole.clone(), Known::Decided);
         let mut marks = Marks::default();
         let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
         let width = observed.image.size(0).map_or(1, |[width, _]| width);
@@ -230,7 +230,7 @@ impl Player<'_> {
             match shown {
                 Component::Exactly(_) => {}
                 Component::OneOf(codes) if is_packed && codes.nan == 0 && codes.any.is_none() => {
-                    let bits = now.bytes[range.clone()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+                    let bits = contents.bytes[range.clone()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
                     let (channel, texels) = (channels[c], ways.entry(range.start).or_insert_with(|| vec![bits]));
                     let field = ((1u64 << channel.width) - 1) << channel.offset;
                     let with =
@@ -238,7 +238,7 @@ impl Player<'_> {
                     texels.extend(texels.iter().flat_map(with).collect::<Vec<_>>());
                 }
                 Component::OneOf(codes) => {
-                    now.choose(range.start, range.len(), codes.clone());
+                    contents.choose(range.start, range.len(), codes.clone());
                     // Adjacent codes are roundings of one value. Codes further apart are different
                     // values, for example of an open branch.
                     let why = match codes.others.iter().all(|other| other.abs_diff(codes.best) <= 1) {
@@ -250,18 +250,20 @@ impl Player<'_> {
                 Component::Within(set) => {
                     // The bytes and the knowledge of them are stored already. Only the origin
                     // is recorded.
-                    now.bound(range.start, *set);
+                    contents.bound(range.start, *set);
                     marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
                 Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
-                Component::Undefined(by) => marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", made(by))),
+                Component::Undefined(made_by) => {
+                    marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", origin_text(made_by)))
+                }
             }
         }
         for (start, texels) in ways {
             let others = texels[1..].iter().copied().filter(|texel| *texel != texels[0]).collect();
-            let is_open = now.known_at(start) > Known::Decided;
+            let is_open = contents.known_at(start) > Known::Decided;
             if !is_open {
-                now.choose(start, size, Codes { best: texels[0], others, nan: 0, any: None });
+                contents.choose(start, size, Codes { best: texels[0], others, nan: 0, any: None });
                 marks.push(start..start + size, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
             }
         }
@@ -274,12 +276,12 @@ impl Player<'_> {
                     let Some((_, known)) = before.open(range.start, range.len()) else { continue };
                     let [x, y] = pixel;
                     let code = |bytes: &[u8]| bytes[range.clone()].iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
-                    let given = [&before.bytes, &flipped(&before)].map(|bytes| Some(Component::Exactly(code(bytes))));
+                    let unwritten = [&before.bytes, &flipped(&before)].map(|bytes| Some(Component::Exactly(code(bytes))));
                     let shown = [observed, other].map(|target| target.component(x, y, c));
-                    if shown == given {
-                        now.take(range, &before);
+                    if shown == unwritten {
+                        contents.take(range, &before);
                     } else if shown[0] != shown[1] {
-                        now.mark(range.clone(), Known::Decided);
+                        contents.mark(range.clone(), Known::Decided);
                         let undefined = shown.iter().any(|shown| matches!(shown, Some(Component::Undefined(_))));
                         let known = if undefined { Known::Undefined } else { known.max(Known::Doubtful) };
                         marks.push(range, known, format!("whether the fragment is there depends on the device, RUN in line {line}"));
@@ -287,7 +289,7 @@ impl Player<'_> {
                 }
             }
         }
-        self.buffers[id] = now;
+        self.buffers[id] = contents;
         marks.apply(self, id);
     }
 
@@ -300,16 +302,16 @@ impl Player<'_> {
         line: Line,
     ) {
         let texel = format.texel_size() as usize;
-        let before = self.depths.remove(&id).filter(|stored| stored.held == self.buffers[id]);
+        let before = self.depths.remove(&id).filter(|stored| stored.contents == self.buffers[id]);
         let mut marks = Marks::default();
-        let mut now = self.buffers[id].clone();
+        let mut contents = self.buffers[id].clone();
         if let (Some(field), Some(stencil)) = (format.field(Channel::Stencil), &stencil) {
             for (pixel, &best) in stencil.values().iter().enumerate() {
                 let start = pixel * texel + field.offset as usize / 8;
                 let others = stencil.possible(pixel).filter(|value| *value != best).map(u64::from).collect();
-                now.mark(start..start + 1, Known::Decided);
-                now.choose(start, 1, Codes { best: best.into(), others, nan: 0, any: None });
-                if now.known_at(start) == Known::OneOf {
+                contents.mark(start..start + 1, Known::Decided);
+                contents.choose(start, 1, Codes { best: best.into(), others, nan: 0, any: None });
+                if contents.known_at(start) == Known::OneOf {
                     marks.push(
                         start..start + 1,
                         Known::OneOf,
@@ -327,25 +329,25 @@ impl Player<'_> {
         for (pixel, [x, y]) in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])).enumerate() {
             let Some(depth) = depths.as_ref().and_then(|depths| depths.depth(x, y)) else { continue };
             let (size, start) = (depth_bits as usize / 8, pixel * texel);
-            now.mark(start..start + size, Known::Decided);
+            contents.mark(start..start + size, Known::Decided);
             let (low, high, best) = (code(depth.0.allowed.low), code(depth.0.allowed.high), code(depth.0.value));
             // The codes of numbers that are not negative have the order of the numbers.
             let few = !depth.0.allowed.nan && depth.0.allowed.low.is_sign_positive() && high >= low && high - low <= MAX_DEPTHS;
             let others = if few { (low..=high).filter(|code| *code != best).collect() } else { Default::default() };
-            now.choose(start, size, Codes { best, others, nan: 0, any: None });
+            contents.choose(start, size, Codes { best, others, nan: 0, any: None });
             let why = || format!("the depth that is stored depends on the device, RUN in line {line}");
-            match now.known_at(start) {
+            match contents.known_at(start) {
                 _ if !few => marks.push(start..start + size, Known::Doubtful, why()),
                 Known::OneOf => marks.push(start..start + size, Known::OneOf, why()),
                 _ => {}
             }
         }
-        self.buffers[id] = now;
+        self.buffers[id] = contents;
         self.origins[id.0] = Vec::new();
         marks.apply(self, id);
         let (old_depths, old_stencil) = before.map_or((None, None), |before| (before.depths, before.stencil));
         let (depths, stencil) = (depths.or(old_depths), stencil.or(old_stencil));
-        self.depths.insert(id, StoredDepth { held: self.buffers[id].clone(), depths, stencil });
+        self.depths.insert(id, StoredDepth { contents: self.buffers[id].clone(), depths, stencil });
     }
 
     /// Makes all bytes that a RUN may write doubtful.
@@ -390,7 +392,7 @@ impl Player<'_> {
 }
 
 /// The bytes, with other bits in open bytes.
-pub(super) fn flipped(held: &Contents) -> Vec<u8> {
-    let flip = |(at, byte): (usize, &u8)| if held.known_at(at) > Known::Decided { byte ^ 1 } else { *byte };
-    held.bytes.iter().enumerate().map(flip).collect()
+pub(super) fn flipped(contents: &Contents) -> Vec<u8> {
+    let flip = |(at, byte): (usize, &u8)| if contents.known_at(at) > Known::Decided { byte ^ 1 } else { *byte };
+    contents.bytes.iter().enumerate().map(flip).collect()
 }

@@ -17,7 +17,7 @@ use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::bind::{Bound, given_sets};
 use super::clear::ClearValues;
-use super::keep::{LeftOpen, Origin, StoredDepth};
+use super::keep::{OpenParts, Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
 use super::{adapted, resolve};
@@ -205,7 +205,7 @@ impl<'s> Player<'s> {
 
     /// Executes one command.
     pub fn step(&mut self, command: &Command, engine: &mut Engine<'_>) -> Step {
-        let done = match &command.action {
+        let result = match &command.action {
             Action::Run(run) => match self.run(run, command.line, engine) {
                 Ok(changed) => return Step::Ran(changed),
                 Err(end) => Err(end),
@@ -230,13 +230,13 @@ impl<'s> Player<'s> {
                 Ok(())
             }
             Action::Write { buffer, lanes } => {
-                let held = &mut self.buffers[*buffer];
+                let contents = &mut self.buffers[*buffer];
                 let outside = |e| End::Invalid(format!("line {}: buffer {}: {e}", command.line, self.script[*buffer].name));
-                lanes.iter().try_for_each(|lane| held.write(lane)).map_err(outside)
+                lanes.iter().try_for_each(|lane| contents.write(lane)).map_err(outside)
             }
             Action::Repeat { .. } => Err(End::Invalid("a REPEAT is done by its commands".into())),
         };
-        match done {
+        match result {
             Ok(()) => Step::Done,
             Err(end) => Step::Ended(command.line, end),
         }
@@ -317,7 +317,7 @@ impl<'s> Player<'s> {
     ///
     /// The error is that one of the ways reaches a limit.
     fn follow(&mut self, run: &Run, line: Line, interpreter: &Interpreter) -> Result<Option<(Vec<BufferId>, u32)>, End> {
-        let before = self.held();
+        let before = self.state();
         let (mut ways, mut count, mut first): (Vec<bool>, u32, Option<PlayerState>) = (Vec::new(), 0, None);
         let schedule = interpreter.engines.schedule.clone();
         loop {
@@ -338,7 +338,7 @@ impl<'s> Player<'s> {
                     _ => Ok(None),
                 };
             };
-            first = first.or_else(|| Some(self.held()));
+            first = first.or_else(|| Some(self.state()));
             count += 1;
             ways.resize(met.max(ways.len()), true);
             while ways.last() == Some(&false) {
@@ -351,7 +351,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    fn held(&self) -> PlayerState {
+    fn state(&self) -> PlayerState {
         (self.buffers.clone(), self.origins.clone(), self.depths.clone())
     }
 
@@ -360,11 +360,11 @@ impl<'s> Player<'s> {
         match (self.modules.of(run.pipeline), &run.what) {
             (Some(Loaded::Compute { module, lines }), RunKind::Compute(groups)) => {
                 let bound = Bound::new(self.script, &self.buffers, pipeline, &[module.uses()], line)?;
-                let given = DispatchInputs { bound, groups: *groups, subgroup_size: pipeline.subgroup_size, line };
+                let inputs = DispatchInputs { bound, groups: *groups, subgroup_size: pipeline.subgroup_size, line };
                 if !groups.contains(&0) {
-                    self.dispatch(module, lines.as_ref(), &given, engine)?;
+                    self.dispatch(module, lines.as_ref(), &inputs, engine)?;
                 }
-                Ok(given.bound.written().collect())
+                Ok(inputs.bound.written().collect())
             }
             (Some(Loaded::Graphics { vertex, fragment }), RunKind::DrawArray { .. } | RunKind::DrawRect(_) | RunKind::DrawGrid { .. }) => {
                 self.draw(run, [vertex, fragment], line, engine)
@@ -377,54 +377,57 @@ impl<'s> Player<'s> {
         &mut self,
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
-        given: &DispatchInputs,
+        inputs: &DispatchInputs,
         engine: &mut Engine<'_>,
     ) -> Result<(), End> {
-        let buffers = given.bound.contents(&self.buffers);
+        let buffers = inputs.bound.contents(&self.buffers);
         match engine {
             Engine::Device(device) => {
-                let dispatch = self.for_device(module, given);
-                let own = device.adapter().subgroups.size();
-                if let Some(asked) = given.subgroup_size.filter(|&asked| own != Some(asked) && grid::uses_subgroups(&module.module)) {
-                    let own = own.map_or_else(|| "of a size that is not known".into(), |own| format!("of {own} invocations"));
-                    let why = format!("the pipeline requires subgroups of {asked} invocations, and the device has some {own}");
-                    return Err(not_run(DeviceOutcome::Unchecked(why), device.route(), given.line));
+                let dispatch = self.for_device(module, inputs);
+                let device_size = device.adapter().subgroups.size();
+                if let Some(required) =
+                    inputs.subgroup_size.filter(|&required| device_size != Some(required) && grid::uses_subgroups(&module.module))
+                {
+                    let device_size = device_size
+                        .map_or_else(|| "of a size that is not known".into(), |device_size| format!("of {device_size} invocations"));
+                    let why = format!("the pipeline requires subgroups of {required} invocations, and the device has some {device_size}");
+                    return Err(not_run(DeviceOutcome::Unchecked(why), device.route(), inputs.line));
                 }
-                let shown = compute::shown_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), given.line))?;
+                let shown = compute::shown_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), inputs.line))?;
                 for buffer in shown.buffers {
-                    self.store(&given.bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
+                    self.store(&inputs.bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
                 }
                 for image in shown.images {
-                    self.store_image(&given.bound, Place { set: image.set, binding: image.binding }, &image.bytes);
+                    self.store_image(&inputs.bound, Place { set: image.set, binding: image.binding }, &image.bytes);
                 }
                 Ok(())
             }
             Engine::Interpreter(interpreter) => {
-                let (images, samplers) = (given.bound.image_contents(&self.buffers), &given.bound.samplers);
-                let push_constants = &given.bound.push_constants;
-                let bounded = given.bound.bounded(&self.buffers);
+                let (images, samplers) = (inputs.bound.image_contents(&self.buffers), &inputs.bound.samplers);
+                let push_constants = &inputs.bound.push_constants;
+                let bounded = inputs.bound.bounded(&self.buffers);
                 let bounded = bounded.as_slice();
-                let (profile, subgroup_size) = (interpreter.profile, given.subgroup_size.or(interpreter.subgroup_size));
+                let (profile, subgroup_size) = (interpreter.profile, inputs.subgroup_size.or(interpreter.subgroup_size));
                 let (buffers, images) = (buffers.as_slice(), images.as_slice());
                 let resources =
                     Resources { buffers, images, samplers, push_constants, bounded, profile, subgroup_size, ..Resources::default() };
                 let limits = interpreter.limits;
-                let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
-                self.interpret(module, lines, &dispatch, given, interpreter)
+                let dispatch = Dispatch { entry: &module.entry, groups: inputs.groups, resources, limits };
+                self.interpret(module, lines, &dispatch, inputs, interpreter)
             }
         }
     }
 
     /// A dispatch in the form for devices.
-    fn for_device(&self, module: &ComputeModule, given: &DispatchInputs) -> ComputeDispatch {
+    fn for_device(&self, module: &ComputeModule, inputs: &DispatchInputs) -> ComputeDispatch {
         ComputeDispatch {
             words: Arc::from(module.module.words()),
             entry: module.entry.clone(),
-            groups: given.groups,
-            buffers: given.bound.buffer_bindings(&self.buffers),
-            images: given.bound.image_bindings(),
-            samplers: given.bound.samplers.clone(),
-            push_constants: given.bound.push_constants.clone(),
+            groups: inputs.groups,
+            buffers: inputs.bound.buffer_bindings(&self.buffers),
+            images: inputs.bound.image_bindings(),
+            samplers: inputs.bound.samplers.clone(),
+            push_constants: inputs.bound.push_constants.clone(),
         }
     }
 
@@ -433,10 +436,10 @@ impl<'s> Player<'s> {
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
         dispatch: &Dispatch<'_>,
-        given: &DispatchInputs,
+        inputs: &DispatchInputs,
         interpreter: &Interpreter,
     ) -> Result<(), End> {
-        let DispatchInputs { bound, line, .. } = given;
+        let DispatchInputs { bound, line, .. } = inputs;
         let open_image = bound.open_image(&self.buffers, true);
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
         let any_subgroups = dispatch.resources.subgroup_size.is_none() && grid::uses_subgroups(&module.module);
@@ -444,12 +447,12 @@ impl<'s> Player<'s> {
         let all: Vec<(BufferId, Range<usize>)> = bound.buffers.iter().map(|b| (b.buffer, b.range.clone())).chain(pushed).collect();
         let first_open = all.iter().find_map(|(b, range)| Some((*b, self.buffers[*b].open(range.start, range.len())?.0)));
         let schedule = interpreter.engines.schedule.clone();
-        let by = match &interpreter.by {
+        let chosen_interpreter = match &interpreter.by {
             // Only the relation knows where devices may differ, and which bytes are read.
             compute::Interpreter::Any if floats || any_subgroups || first_open.is_some() || open_image.is_some() || bound.is_short() => {
                 compute::Interpreter::Reference { schedule, keep_going: false }
             }
-            by => by.clone(),
+            other => other.clone(),
         };
         let engines = &interpreter.engines;
         // Inputs with a set are no more open than other bytes.
@@ -457,9 +460,9 @@ impl<'s> Player<'s> {
         let lengths = all.iter().map(|(_, range)| range.len()).collect();
         let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect(), lengths);
         let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
-        let is_told = known.iter().flatten().all(|known| *known == Known::Decided) && open_image.is_none() && !bound.is_short();
+        let is_decided = known.iter().flatten().all(|known| *known == Known::Decided) && open_image.is_none() && !bound.is_short();
         let judged = match &interpreter.by {
-            compute::Interpreter::Any if floats && !any_subgroups && is_told => {
+            compute::Interpreter::Any if floats && !any_subgroups && is_decided => {
                 compute::judge(module, dispatch, &engines.relation, engines.sets, engines.planted.as_ref()).map_err(refused)?
             }
             _ => None,
@@ -471,7 +474,8 @@ impl<'s> Player<'s> {
             }
             None => {
                 let sink: &mut dyn Sink = if first_open.is_some() || bound.is_short() { &mut watch } else { &mut () };
-                let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink).map_err(refused)?;
+                let ran = compute::interpret(module, dispatch, &chosen_interpreter, &engines.relation, engines.planted.as_ref(), sink)
+                    .map_err(refused)?;
                 (ran, watch.seen(), None)
             }
         };
@@ -483,7 +487,7 @@ impl<'s> Player<'s> {
         let report = ran.report;
         let observation = observed(report.outcome.clone(), &module.module, lines, &dispatch.limits, *line)?;
         if interpreter.adapted_too {
-            adapted::shows(&self.for_device(module, given), dispatch, &by, engines, &observation)
+            adapted::shows(&self.for_device(module, inputs), dispatch, &chosen_interpreter, engines, &observation)
                 .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let read = match (seen.read, first_open, ran.engine) {
@@ -496,7 +500,7 @@ impl<'s> Player<'s> {
         // Only the relation tracks sampled texels.
         let open_image = if ran.engine == "reference" { bound.open_image(&self.buffers, false) } else { open_image };
         let unknown = match read.or(open_image) {
-            Some(open) => Some(self.given_open(open, *line)),
+            Some(open) => Some(self.unknown_reason(open, *line)),
             None if floats && ran.engine == "machine" && judged.is_none() => Some(format!(
                 "RUN in line {line} has floats, and the machine keeps no record of what else devices may show; the reference does"
             )),
@@ -507,18 +511,22 @@ impl<'s> Player<'s> {
             (None, "reference") => Some(accepted(module, dispatch, &report, engines, *line)?),
             _ => None,
         };
-        let invocations = Invocations::OfDispatch(module, given.groups);
+        let invocations = Invocations::OfDispatch(module, inputs.groups);
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
-            let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
-            let left = left_open(&report, acceptance.as_ref(), index);
-            let made = |bytes: &_| invocations.origin(bytes);
-            self.keep(&made, given, which, observed, &left, &seen.written[which]);
+            let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
+                continue;
+            };
+            let open_parts = open_parts(&report, acceptance.as_ref(), index);
+            let origin = |bytes: &_| invocations.origin(bytes);
+            self.keep(&origin, inputs, buffer_index, observed, &open_parts, &seen.written[buffer_index]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
-            let made = |(at, by): (u32, InvocationId)| format!("{} by {}", report::instruction(&module.module, at), invocations.text(by));
+            let origin = |(at, invocation_id): (u32, InvocationId)| {
+                format!("{} by {}", report::instruction(&module.module, at), invocations.text(invocation_id))
+            };
             let doubtful = report.doubtful_texels.iter().filter(|d| d.image == index);
-            self.keep_image(&made, given, observed, doubtful);
+            self.keep_image(&origin, inputs, observed, doubtful);
         }
         if let Some(why) = unknown {
             self.doubt(bound, why);
@@ -529,19 +537,19 @@ impl<'s> Player<'s> {
     /// The knowledge of some bytes of a buffer. Empty if all are decided. With `with_sets`, floats
     /// with a set count as known.
     fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Known> {
-        let held = &self.buffers[*buffer];
-        if held.open(range.start, range.len()).is_none() {
+        let contents = &self.buffers[*buffer];
+        if contents.open(range.start, range.len()).is_none() {
             return Vec::new();
         }
-        let mut known: Vec<Known> = range.clone().map(|at| held.known_at(at)).collect();
-        for (at, _) in given_sets(held, range).filter(|_| with_sets) {
+        let mut known: Vec<Known> = range.clone().map(|at| contents.known_at(at)).collect();
+        for (at, _) in given_sets(contents, range).filter(|_| with_sets) {
             known[at - range.start..][..4].fill(Known::Decided);
         }
         known
     }
 
     /// The reason why the results of a RUN that reads an open byte are unknown.
-    pub(super) fn given_open(&self, (buffer, at): (BufferId, usize), line: Line) -> String {
+    pub(super) fn unknown_reason(&self, (buffer, at): (BufferId, usize), line: Line) -> String {
         let kind = match self.buffers[buffer].known_at(at) {
             Known::Undefined => "an undefined value",
             _ => "a value that devices differ in",
@@ -559,15 +567,15 @@ fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, en
 }
 
 /// The open parts of one observed buffer.
-fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) -> LeftOpen {
-    let of = |all: &[Doubtful]| all.iter().filter(|d| d.buffer == buffer).copied().collect();
+fn open_parts(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) -> OpenParts {
+    let of_buffer = |all: &[Doubtful]| all.iter().filter(|d| d.buffer == buffer).copied().collect();
     let one_of = report.one_of.iter().filter(|one| one.buffer == buffer).map(|one| (one.offset, one.values.clone())).collect();
     let Some(acceptance) = acceptance else {
-        return LeftOpen { doubtful: of(&report.doubtful), bounded: Vec::new(), one_of, unsettled: None };
+        return OpenParts { doubtful: of_buffer(&report.doubtful), bounded: Vec::new(), one_of, unsettled: None };
     };
     let words = acceptance.words.iter().filter(|word| word.buffer == buffer);
-    LeftOpen {
-        doubtful: of(&acceptance.doubtful),
+    OpenParts {
+        doubtful: of_buffer(&acceptance.doubtful),
         bounded: words.filter_map(|word| Some((word.offset, word.expected.set()?))).collect(),
         one_of,
         unsettled: acceptance.unsettled.as_ref().map(ToString::to_string),

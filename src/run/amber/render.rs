@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::{Event, Sink};
 
 use super::bind::Bound;
 use super::draw::{Assembled, Depth, Drawing, drawing};
-use super::keep::LeftOpen;
+use super::keep::OpenParts;
 use super::modules::Stage;
 use super::play::{DispatchInputs, End, Engine, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
@@ -33,8 +33,8 @@ impl Player<'_> {
         drawing.images = bound.image_contents(&self.buffers);
         drawing.samplers = bound.samplers.clone();
         drawing.push_constants = bound.push_constants.clone();
-        let given = DispatchInputs { bound, groups: [1; 3], subgroup_size: None, line };
-        let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
+        let inputs = DispatchInputs { bound, groups: [1; 3], subgroup_size: None, line };
+        let dispatch = self.draw_for_device(&drawing, stages, &inputs.bound);
         match engine {
             Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {
                 return Err(End::Unchecked(format!("line {line}: the draw tests stencils, which are not given to devices yet")));
@@ -44,14 +44,14 @@ impl Player<'_> {
             }
             Engine::Device(device) => {
                 let shown = drawn_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
-                self.store_drawn(&drawing, &given.bound, shown);
+                self.store_drawn(&drawing, &inputs.bound, shown);
             }
-            Engine::Interpreter(interpreter) => self.interpret_draw(&drawing, stages, &given, &dispatch, interpreter)?,
+            Engine::Interpreter(interpreter) => self.interpret_draw(&drawing, stages, &inputs, &dispatch, interpreter)?,
         }
         let colours = drawing.shown.iter().flatten().map(|(id, _)| *id);
         let attached = colours.chain(drawing.depth.iter().map(|depth| depth.buffer));
         let resolved = self.resolve(&resolve::pairs(pipeline), line);
-        Ok(given.bound.written().chain(attached).chain(resolved).collect())
+        Ok(inputs.bound.written().chain(attached).chain(resolved).collect())
     }
 
     /// A draw in the form for devices.
@@ -96,11 +96,11 @@ impl Player<'_> {
         &mut self,
         drawing: &Drawing,
         stages: [&Stage; 2],
-        given: &DispatchInputs,
+        inputs: &DispatchInputs,
         dispatch: &DrawDispatch,
         interpreter: &Interpreter,
     ) -> Result<(), End> {
-        let (line, bound) = (given.line, &given.bound);
+        let (line, bound) = (inputs.line, &inputs.bound);
         if interpreter.by == compute::Interpreter::Machine {
             return Err(End::Unsupported(format!("line {line}: the machine runs no draws; the reference does")));
         }
@@ -109,26 +109,26 @@ impl Player<'_> {
         let mut open = drawing.open.map(|(id, at, _)| (id, at)).or_else(|| bound.open_image(&self.buffers, false));
         let mut stored_depths = false;
         if let Some(depth) = &mut drawing.depth {
-            let held = &self.buffers[depth.buffer];
-            match self.depths.get(&depth.buffer).filter(|stored| stored.held == *held) {
+            let contents = &self.buffers[depth.buffer];
+            match self.depths.get(&depth.buffer).filter(|stored| stored.contents == *contents) {
                 Some(stored) => {
-                    let mut told = true;
+                    let mut is_exact = true;
                     match &stored.depths {
                         Some(depths) if depth.has_depths => depth.target.buffer = depths.clone(),
-                        depths => told &= depths.is_some() || !depth.has_depths,
+                        depths => is_exact &= depths.is_some() || !depth.has_depths,
                     }
                     if let Some(target) = &mut depth.target.stencil {
                         match &stored.stencil {
                             Some(stencil) => target.buffer = stencil.clone(),
-                            None => told = false,
+                            None => is_exact = false,
                         }
                     }
-                    if !told {
-                        open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0)));
+                    if !is_exact {
+                        open = open.or_else(|| Some((depth.buffer, contents.open(0, contents.bytes.len())?.0)));
                     }
                     stored_depths = true;
                 }
-                None => open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0))),
+                None => open = open.or_else(|| Some((depth.buffer, contents.open(0, contents.bytes.len())?.0))),
             }
         }
         let draw = drawing.draw(interpreter.limits);
@@ -153,30 +153,32 @@ impl Player<'_> {
         }
         let other = self.over_other_bits(&drawing, stages, interpreter, line)?;
         let read = seen.read.map(|(index, at)| (bound.buffers[index].buffer, bound.buffers[index].range.start + at));
-        let unknown = open.or(read).map(|open| self.given_open(open, line));
+        let unknown = open.or(read).map(|open| self.unknown_reason(open, line));
         let fragment = &stages[1].module;
         for (index, observed) in observation.buffers.iter().enumerate() {
             let place = Place { set: observed.set, binding: observed.binding };
-            let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
+            let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
+                continue;
+            };
             let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index).copied().collect();
-            let left = LeftOpen { doubtful, bounded: Vec::new(), one_of: Vec::new(), unsettled: None };
-            let made = |bytes: &UndefinedBytes| report::instruction(fragment, bytes.made_at);
-            self.keep(&made, given, which, observed, &left, &seen.written[which]);
+            let open_parts = OpenParts { doubtful, bounded: Vec::new(), one_of: Vec::new(), unsettled: None };
+            let origin = |bytes: &UndefinedBytes| report::instruction(fragment, bytes.made_at);
+            self.keep(&origin, inputs, buffer_index, observed, &open_parts, &seen.written[buffer_index]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
-            let made = |(instruction, _): (u32, InvocationId)| report::instruction(fragment, instruction);
+            let origin = |(instruction, _): (u32, InvocationId)| report::instruction(fragment, instruction);
             let doubtful = observation.doubtful_texels.iter().filter(|d| d.image == index);
-            self.keep_image(&made, given, observed, doubtful);
+            self.keep_image(&origin, inputs, observed, doubtful);
         }
-        let made = |by: &MadeBy| match by.instruction {
-            Some((index, _)) => format!("made at {} of the fragment stage ({})", report::instruction(fragment, index), by.kind.id()),
-            None => format!("which no instruction has made ({})", by.kind.id()),
+        let origin_text = |made_by: &MadeBy| match made_by.instruction {
+            Some((index, _)) => format!("made at {} of the fragment stage ({})", report::instruction(fragment, index), made_by.kind.id()),
+            None => format!("which no instruction has made ({})", made_by.kind.id()),
         };
         for (at, observed) in observation.targets.iter().enumerate() {
             let Some((id, whole)) = drawing.shown.get(at).cloned().flatten() else { continue };
             let Some(format) = self.script[id].format() else { continue };
             let other = other.as_ref().and_then(|other| other.targets.get(at));
-            self.keep_target(&made, (id, whole, format), observed, other, line);
+            self.keep_target(&origin_text, (id, whole, format), observed, other, line);
         }
         if let (Some(depths), Some(depth)) = (observation.depth, &drawing.depth)
             && let Some(format) = self.script[depth.buffer].format()
@@ -206,7 +208,7 @@ impl Player<'_> {
         if !drawing.shown.iter().flatten().any(is_open) {
             return Ok(None);
         }
-        let over = |(target, shown): (&ColourTarget, &Option<(BufferId, Range<usize>)>)| {
+        let flipped_target = |(target, shown): (&ColourTarget, &Option<(BufferId, Range<usize>)>)| {
             let mut image: Image = target.image.clone();
             if let Some((id, range)) = shown {
                 // The number of bytes is unchanged.
@@ -214,7 +216,7 @@ impl Player<'_> {
             }
             ColourTarget { location: target.location, image }
         };
-        let targets: Vec<ColourTarget> = drawing.targets.iter().zip(&drawing.shown).map(over).collect();
+        let targets: Vec<ColourTarget> = drawing.targets.iter().zip(&drawing.shown).map(flipped_target).collect();
         let draw = Draw { targets: &targets, ..drawing.draw(interpreter.limits) };
         draw_by(&draw, stages, interpreter, true, &mut (), line).map(Some)
     }
@@ -275,9 +277,9 @@ fn draw_by(
         Some(bug) => program.map(|program| program.planted(|parts| bug(parts))),
         None => program,
     };
-    let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets), machine: program.as_ref() };
+    let run_settings = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets), machine: program.as_ref() };
     let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
-    let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
+    let ran = run_with(&vertex.module, &fragment.module, &draw, &run_settings, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
     let stage = [vertex, fragment][sink.last()];
     observed(outcome, &stage.module, stage.lines.as_ref(), &interpreter.limits, line).map_err(with_pixel)

@@ -15,7 +15,7 @@ use crate::amber::format::{Field, Numeric};
 use crate::amber::{BufferId, Contents, Known, Line};
 
 /// The most codes of an average that are listed.
-const MOST: i64 = 16;
+const MAX_CODES: i64 = 16;
 
 /// The result for one component of a texel.
 enum Resolved {
@@ -26,11 +26,11 @@ enum Resolved {
 }
 
 /// The codes that a component of a sample may have. The error is how much is known of it otherwise.
-fn codes_of(held: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Known> {
-    match held.values(start, size) {
+fn codes_of(contents: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Known> {
+    match contents.values(start, size) {
         Ok(Some(choice)) => Ok(choice.all().collect()),
         Ok(None) => {
-            let bytes = held.bytes.get(start..start + size).ok_or(Known::Doubtful)?;
+            let bytes = contents.bytes.get(start..start + size).ok_or(Known::Doubtful)?;
             Ok(vec![bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte))])
         }
         Err((_, known)) => Err(known.max(Known::Doubtful)),
@@ -51,10 +51,11 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
                 Numeric::Snorm => signed(bits as u8, *code).max(1 - (1i64 << (bits - 1))),
                 _ => *code as i64,
             };
-            let all = |of: fn(i64, i64) -> i64| samples.iter().filter_map(|codes| codes.iter().map(number).reduce(of)).sum::<i64>();
-            let (low, high, count) = (all(i64::min), all(i64::max), samples.len() as i64);
+            let total =
+                |choose: fn(i64, i64) -> i64| samples.iter().filter_map(|codes| codes.iter().map(number).reduce(choose)).sum::<i64>();
+            let (low, high, count) = (total(i64::min), total(i64::max), samples.len() as i64);
             let (low, high) = (low.div_euclid(count), -(-high).div_euclid(count));
-            if high - low > MOST {
+            if high - low > MAX_CODES {
                 return Resolved::Open(Known::Doubtful);
             }
             let best = samples.iter().map(|codes| number(&codes[0])).sum::<i64>();
@@ -67,7 +68,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
             let mut others: Vec<u64> = samples.iter().flatten().copied().filter(|code| *code != first).collect();
             others.sort_unstable();
             others.dedup();
-            if others.len() as i64 > MOST {
+            if others.len() as i64 > MAX_CODES {
                 return Resolved::Open(Known::Doubtful);
             }
             Resolved::Codes(Codes { others: others.into_iter().collect(), ..exactly(first) })
@@ -85,7 +86,7 @@ impl Player<'_> {
     pub(super) fn resolve(&mut self, pairs: &[(BufferId, BufferId)], line: Line) -> Vec<BufferId> {
         for &(from, to) in pairs {
             let (Some(format), samples) = (self.script[to].format(), self.script[from].samples) else { continue };
-            let held = self.buffers[from].clone();
+            let contents = self.buffers[from].clone();
             let mut resolved = self.buffers[to].clone();
             let (size, whole) = (format.texel_size() as usize, resolved.bytes.len());
             resolved.mark(0..whole, Known::Decided);
@@ -102,8 +103,8 @@ impl Player<'_> {
                 };
                 for (offset, bits, numeric) in parts {
                     let (start, bytes) = (texel + offset, bits as usize / 8);
-                    let of = |sample: u32| codes_of(&held, sample as usize * whole + start, bytes);
-                    let found = match (0..samples).map(of).collect::<Result<Vec<_>, Known>>() {
+                    let sample_codes = |sample: u32| codes_of(&contents, sample as usize * whole + start, bytes);
+                    let found = match (0..samples).map(sample_codes).collect::<Result<Vec<_>, Known>>() {
                         Ok(codes) => average(numeric, bits, &codes),
                         Err(known) => Resolved::Open(known),
                     };
@@ -111,8 +112,8 @@ impl Player<'_> {
                         Resolved::Codes(codes) => resolved.choose(start, bytes, codes),
                         Resolved::Float(value, greatest) if value.is_finite() => {
                             resolved.bytes[start..start + 4].copy_from_slice(&(value as f32).to_le_bytes());
-                            let lost = greatest / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
-                            resolved.bound(start, Set::of_f32(Interval::point(value).widened(lost)));
+                            let error_bound = greatest / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
+                            resolved.bound(start, Set::of_f32(Interval::point(value).widened(error_bound)));
                         }
                         Resolved::Float(..) => resolved.mark(start..start + bytes, Known::Doubtful),
                         Resolved::Open(known) => resolved.mark(start..start + bytes, known),
@@ -143,20 +144,20 @@ mod tests {
 
     #[test]
     fn an_average_is_either_neighbour_of_the_exact_one() {
-        let of = |numeric, bits, codes: &[u64]| average(numeric, bits, &codes.iter().map(|code| vec![*code]).collect::<Vec<_>>());
+        let average_of = |numeric, bits, codes: &[u64]| average(numeric, bits, &codes.iter().map(|code| vec![*code]).collect::<Vec<_>>());
         let codes = |resolved| match resolved {
             Resolved::Codes(codes) => (codes.best, codes.others.into_iter().collect::<Vec<_>>()),
             _ => panic!("no codes"),
         };
-        assert_eq!(codes(of(Numeric::Unorm, 8, &[255, 255, 255, 255])), (255, vec![]));
-        assert_eq!(codes(of(Numeric::Unorm, 8, &[255, 0, 0, 0])), (64, vec![63]));
-        assert_eq!(codes(of(Numeric::Unorm, 8, &[100, 0, 0, 0])), (25, vec![]));
-        assert_eq!(codes(of(Numeric::Snorm, 8, &[0x81, 0])), (0xc1, vec![0xc0]));
-        assert_eq!(codes(of(Numeric::Uint, 32, &[7, 9, 7, 7])), (7, vec![9]));
+        assert_eq!(codes(average_of(Numeric::Unorm, 8, &[255, 255, 255, 255])), (255, vec![]));
+        assert_eq!(codes(average_of(Numeric::Unorm, 8, &[255, 0, 0, 0])), (64, vec![63]));
+        assert_eq!(codes(average_of(Numeric::Unorm, 8, &[100, 0, 0, 0])), (25, vec![]));
+        assert_eq!(codes(average_of(Numeric::Snorm, 8, &[0x81, 0])), (0xc1, vec![0xc0]));
+        assert_eq!(codes(average_of(Numeric::Uint, 32, &[7, 9, 7, 7])), (7, vec![9]));
         assert!(
-            matches!(of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value, greatest) if (value, greatest) == (0.5, 1.0))
+            matches!(average_of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value, greatest) if (value, greatest) == (0.5, 1.0))
         );
-        assert!(matches!(of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Known::Doubtful)));
+        assert!(matches!(average_of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Known::Doubtful)));
         let either = [vec![0, 4], vec![1]];
         assert_eq!(codes(average(Numeric::Unorm, 8, &either)), (1, vec![0, 2, 3]));
     }

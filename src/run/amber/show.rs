@@ -23,18 +23,18 @@ pub struct Element {
 /// The first `most` scalars of a buffer in flat order.
 pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Iterator<Item = Element> + 'p {
     let buffer = &player.script()[id];
-    let held = &player.buffers[id];
+    let contents = &player.buffers[id];
     (0..buffer.scalars().min(most)).filter_map(move |i| {
         let slot = buffer.slot(i)?;
         let (start, size) = (slot.offset as usize, slot.scalar.size() as usize);
-        let bytes = held.bytes.get(start..start + size)?;
-        let open = held.open(start, size);
+        let bytes = contents.bytes.get(start..start + size)?;
+        let open = contents.open(start, size);
         let known = open.map_or(Known::Decided, |(_, known)| known);
-        let text = match (known, held.values(start, size)) {
+        let text = match (known, contents.values(start, size)) {
             (Known::Undefined, _) => "any value".into(),
             (_, Ok(Some(choice))) => one_of(choice, slot.scalar),
-            (_, Err(_)) if held.set(start).is_some_and(|(at, _)| at == start) => {
-                let set = held.set(start).map(|(_, set)| set.to_string()).unwrap_or_default();
+            (_, Err(_)) if contents.set(start).is_some_and(|(at, _)| at == start) => {
+                let set = contents.set(start).map(|(_, set)| set.to_string()).unwrap_or_default();
                 format!("{} in {set}", slot.scalar.value(slot.scalar.load(bytes)))
             }
             _ => slot.scalar.value(slot.scalar.load(bytes)).to_string(),
@@ -53,13 +53,13 @@ pub fn one_of(choice: &Choice, scalar: Scalar) -> String {
 /// The contents of an image as a picture of one output. `None` for a buffer that is no image.
 /// Texels with an undefined component have no value.
 pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
-    let (buffer, held) = (&player.script()[id], &player.buffers[id]);
+    let (buffer, contents) = (&player.script()[id], &player.buffers[id]);
     let ((width, height), format) = (buffer.extent.image()?, buffer.format()?);
     let size = format.texel_size() as usize;
     let texel = |texel: u64| {
         let start = usize::try_from(texel * buffer.stride).ok()?;
-        let bytes = held.bytes.get(start..start.checked_add(size)?)?;
-        let undefined = held.open(start, size).is_some_and(|(_, known)| known == Known::Undefined);
+        let bytes = contents.bytes.get(start..start.checked_add(size)?)?;
+        let undefined = contents.open(start, size).is_some_and(|(_, known)| known == Known::Undefined);
         (!undefined).then(|| format.unpack(bytes).map(|value| (value.as_f64() as f32).to_bits()))
     };
     let pixels = u64::from(width) * u64::from(height);

@@ -60,8 +60,8 @@ impl Sink for Watch<'_> {
             let index = index as usize;
             let end = self.bound.get(index).copied().unwrap_or(usize::MAX);
             if reads && self.seen.past.is_none() {
-                let over = extent.stretches().into_iter().find(|(first, bytes)| first + bytes > end as u64);
-                self.seen.past = over.map(|(first, _)| (index, end.max(first as usize)));
+                let past_end = extent.stretches().into_iter().find(|(first, bytes)| first + bytes > end as u64);
+                self.seen.past = past_end.map(|(first, _)| (index, end.max(first as usize)));
             }
             let Some(known) = self.known.get(index).filter(|known| !known.is_empty()) else { continue };
             for (first, bytes) in extent.stretches() {

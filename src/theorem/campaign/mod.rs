@@ -56,10 +56,10 @@ impl Extent {
 
     /// Whether these programs, at least one, belong to this campaign and its shard.
     pub fn has(&self, range: &Range<u64>) -> bool {
-        let (shard, of) = self.shard;
+        let (shard, shards) = self.shard;
         let (first, last) = (range.start / CHUNK, range.end.saturating_sub(1) / CHUNK);
-        let whole = of == 1 || (first == last && first % of == shard);
-        whole && range.start < range.end && self.count.is_none_or(|count| range.end <= count)
+        let in_shard = shards == 1 || (first == last && first % shards == shard);
+        in_shard && range.start < range.end && self.count.is_none_or(|count| range.end <= count)
     }
 
     /// The programs of chunk `i` of this shard. `None` beyond the last.
@@ -189,7 +189,7 @@ impl Counts {
         for (i, (name, n)) in VERDICTS.iter().zip(&mut counts.programs).enumerate() {
             *n = match value.get(name) {
                 None if i >= ALWAYS => 0,
-                given => given?.as_u64()?,
+                number => number?.as_u64()?,
             };
         }
         let lanes = value.get("lanes")?;
@@ -276,7 +276,7 @@ struct Shared<'a, L: SourceLanguage> {
     device: Option<&'a Device>,
     device_name: String,
     progress: &'a dyn Progress,
-    awaited: Mutex<OnDevice<L>>,
+    on_device: Mutex<OnDevice<L>>,
     journal: Mutex<(Journal<L::Tally>, std::io::Result<()>)>,
     /// Why the device is gone, if it is.
     outage: Mutex<Option<String>>,
@@ -314,7 +314,7 @@ pub fn run<L: SourceLanguage>(
         device,
         device_name: device.map_or(String::new(), |d| format!("{} ({})", d.adapter().name, d.route())),
         progress,
-        awaited: Mutex::new(OnDevice { programs: HashMap::new(), dispatches: HashMap::new(), submitted: 0 }),
+        on_device: Mutex::new(OnDevice { programs: HashMap::new(), dispatches: HashMap::new(), submitted: 0 }),
         outage: Mutex::new(None),
         next: AtomicU64::new(0),
         judging: AtomicU64::new(extent.threads as u64),
@@ -390,7 +390,7 @@ impl<L: SourceLanguage> Shared<'_, L> {
     fn submit(&self, device: &Device, index: u64, dispatches: Vec<(L::Awaited, Dispatch)>, tally: L::Tally) {
         let (awaited, dispatches): (Vec<_>, Vec<_>) = dispatches.into_iter().unzip();
         let first = {
-            let mut waiting = locked(&self.awaited);
+            let mut waiting = locked(&self.on_device);
             let first = waiting.submitted;
             waiting.submitted += dispatches.len() as u64;
             waiting.dispatches.extend((0..dispatches.len()).map(|part| (first + part as u64, (index, part))));
@@ -428,7 +428,7 @@ impl<L: SourceLanguage> Shared<'_, L> {
 
     /// Records the outcome of a dispatch. Returns its program if that is the last.
     fn received(&self, id: u64, outcome: DeviceOutcome) -> Option<(u64, Pending<L>)> {
-        let mut waiting = locked(&self.awaited);
+        let mut waiting = locked(&self.on_device);
         let (index, part) = waiting.dispatches.remove(&id)?;
         if let DeviceOutcome::Outage(why) = outcome {
             // The device has told nothing of the program, so it is not finished.

@@ -24,7 +24,7 @@ use super::passes;
 use super::renamed::{Renamed, restored};
 
 /// The most bytes of a command's output that are shown.
-const SAID: usize = 300;
+const MAX_OUTPUT: usize = 300;
 /// The exit code of a Rust program that panics.
 pub const PANICKED: u8 = 101;
 /// The separator between the steps of a compiler.
@@ -155,15 +155,15 @@ impl Compiler {
 
     /// The compiler with that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
     /// `cmd:COMMAND`, whose words are split by the rules of a shell and contain `{in}` and `{out}`.
-    /// Several names with ` then ` between them make a sequence. `own` is the program with the
-    /// `naga` subcommand.
+    /// Several names with ` then ` between them make a sequence. `naga_program` is the program with
+    /// the `naga` subcommand.
     ///
     /// # Errors
     /// There is no such compiler, or its command is missing. The message is a sentence.
-    pub fn named(name: &str, own: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
+    pub fn named(name: &str, naga_program: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
         let mut all: Option<Compiler> = None;
-        for one in name.split(THEN) {
-            let step = Compiler::one(one.trim(), own, limit)?;
+        for part in name.split(THEN) {
+            let step = Compiler::single(part.trim(), naga_program, limit)?;
             all = Some(match all {
                 None => step,
                 Some(before) => before.then(step),
@@ -172,10 +172,11 @@ impl Compiler {
         all.ok_or_else(|| InvalidInput::new(InputFault::Text, "a compiler needs a name"))
     }
 
-    fn one(name: &str, own: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
-        let program = |words: &[&str]| [own.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
+    fn single(name: &str, naga_program: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
+        let program =
+            |words: &[&str]| [naga_program.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
-        let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
+        let command = |words: Vec<String>| Compiler::of_command(name, words, limit);
         let of_naga = |words| Compiler { version: naga::VERSION.into(), ..Compiler::of_words(name, words, limit) };
         match kind {
             "naga" if rest.is_empty() => Ok(of_naga(program(&[NAGA, IN, OUT]))),
@@ -186,22 +187,22 @@ impl Compiler {
                 let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
                 Ok(Compiler::wgsl(options, limit))
             }
-            "tint" if rest.is_empty() => of(["tint", IN, "-o", OUT].map(str::to_string).to_vec()),
+            "tint" if rest.is_empty() => command(["tint", IN, "-o", OUT].map(str::to_string).to_vec()),
             "spirv-opt" => {
                 let passes = split(rest)?;
-                of(["spirv-opt".to_string()].into_iter().chain(passes).collect())
+                command(["spirv-opt".to_string()].into_iter().chain(passes).collect())
             }
             "cmd" => {
                 let words = split(rest)?;
-                for needed in [IN, OUT] {
-                    if !words.iter().any(|word| word.contains(needed)) {
+                for placeholder in [IN, OUT] {
+                    if !words.iter().any(|word| word.contains(placeholder)) {
                         return Err(InvalidInput::new(
                             InputFault::Text,
-                            format!("the command \"{rest}\" has no {needed}, which stands for a file"),
+                            format!("the command \"{rest}\" has no {placeholder}, which stands for a file"),
                         ));
                     }
                 }
-                of(words)
+                command(words)
             }
             _ => Err(InvalidInput::new(
                 InputFault::Text,
@@ -292,30 +293,30 @@ impl Compiler {
     /// # Errors
     /// The reason why there are no words.
     pub fn run(&self, words: &[u32]) -> Result<Compiled, NotCompiled> {
-        let mut done = Compiled { before: words.to_vec(), words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
+        let mut compiled = Compiled { before: words.to_vec(), words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
         for (at, step) in self.steps.iter().enumerate() {
             if self.judges_last && at + 1 == self.steps.len() {
-                Module::load(&done.named).map_err(|e| {
+                Module::load(&compiled.named).map_err(|e| {
                     let error = without_numbers(&e.to_string());
                     NotCompiled::NotRun(format!("the compiler before WGSL writes no valid module: {error}"))
                 })?;
-                done.before.clone_from(&done.named);
+                compiled.before.clone_from(&compiled.named);
             }
             let written = match step {
                 Step::Command(command) if self.judges_last => {
-                    self.by_command(command, &done.named).map_err(|e| NotCompiled::NotRun(e.judged().1))?
+                    self.by_command(command, &compiled.named).map_err(|e| NotCompiled::NotRun(e.judged().1))?
                 }
-                Step::Command(command) => self.by_command(command, &done.named)?,
-                Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,
+                Step::Command(command) => self.by_command(command, &compiled.named)?,
+                Step::Wgsl(options) => self.by_wgsl(&compiled.named, options)?,
             };
-            done.words.clone_from(&written);
+            compiled.words.clone_from(&written);
             // Only a step through WGSL may rename entry points. For any other step a new name
             // changes the interface.
-            let (named, renamed) = if step.is_by_wgsl() { restored(&done.named, written) } else { (written, Vec::new()) };
-            done.named = named;
-            done.renamed.extend(renamed);
+            let (named, renamed) = if step.is_by_wgsl() { restored(&compiled.named, written) } else { (written, Vec::new()) };
+            compiled.named = named;
+            compiled.renamed.extend(renamed);
         }
-        Ok(done)
+        Ok(compiled)
     }
 
     /// Whether the compiler has a conversion to WGSL that refuses this vertex stage, because the
@@ -382,22 +383,24 @@ impl Compiler {
         command.env("RUST_BACKTRACE", "0");
         let program = PathBuf::from(command.get_program());
         let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{}: {e}", program.display()));
-        let said = folder.join("said");
-        let output = File::create(&said).map_err(not_run)?;
+        let output_path = folder.join("said");
+        let output = File::create(&output_path).map_err(not_run)?;
         let errors = output.try_clone().map_err(not_run)?;
         let mut child = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn().map_err(not_run)?;
         let status = ended(&mut child, self.limit).map_err(not_run)?;
-        let said = || {
+        let output_text = || {
             let mut text = Vec::new();
-            let _ = File::open(&said).and_then(|file| file.take(SAID as u64).read_to_end(&mut text));
+            let _ = File::open(&output_path).and_then(|file| file.take(MAX_OUTPUT as u64).read_to_end(&mut text));
             String::from_utf8_lossy(&text).trim().replace(&read.display().to_string(), "FILE")
         };
         match status.map(|status| (status, status.code())) {
             None => Err(NotCompiled::TimedOut(format!("the {kind} has not ended after {} s", self.limit.as_secs()))),
             Some((_, Some(0))) => Ok(()),
-            Some((_, Some(code))) if code == i32::from(PANICKED) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
-            Some((_, Some(_))) => Err(NotCompiled::Refused(format!("the {kind} refuses a valid module: {}", said()))),
-            Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", said()))),
+            Some((_, Some(code))) if code == i32::from(PANICKED) => {
+                Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", output_text())))
+            }
+            Some((_, Some(_))) => Err(NotCompiled::Refused(format!("the {kind} refuses a valid module: {}", output_text()))),
+            Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", output_text()))),
         }
     }
 }
@@ -433,13 +436,13 @@ fn split(text: &str) -> Result<Vec<String>, InvalidInput> {
 /// program exists.
 fn version(program: &str, limit: Duration) -> Result<String, InvalidInput> {
     let cannot = |e: std::io::Error| InvalidInput::new(InputFault::Command, format!("the compiler \"{program}\" cannot be run: {e}"));
-    let mut said = tempfile::tempfile().map_err(cannot)?;
+    let mut file = tempfile::tempfile().map_err(cannot)?;
     // spirv-opt prints its version to stderr.
-    let (output, errors) = (said.try_clone().map_err(cannot)?, said.try_clone().map_err(cannot)?);
+    let (output, errors) = (file.try_clone().map_err(cannot)?, file.try_clone().map_err(cannot)?);
     let started = Command::new(program).arg("--version").stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
     let _ = ended(&mut started.map_err(cannot)?, limit);
     let mut version = Vec::new();
-    let _ = said.rewind().and_then(|()| said.take(SAID as u64).read_to_end(&mut version));
+    let _ = file.rewind().and_then(|()| file.take(MAX_OUTPUT as u64).read_to_end(&mut version));
     Ok(String::from_utf8_lossy(&version).trim().to_string())
 }
 

@@ -201,8 +201,8 @@ pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, CannotAdapt> {
     match split_samplers::places([&words[..]], std::iter::empty()) {
         Ok(places) if places.is_empty() => Ok(None),
         _ => {
-            let apart = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
-            split_samplers::adapt(&apart).map(|apart| Some(apart.words.to_vec()))
+            let split_words = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
+            split_samplers::adapt(&split_words).map(|split_words| Some(split_words.words.to_vec()))
         }
     }
 }
@@ -211,11 +211,11 @@ pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, CannotAdapt> {
 /// `entry`. `name` is used in messages.
 pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler, settings: &Settings) -> Judgement {
     // Through WGSL, the output is compared with the words that the compiler read.
-    let apart = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
-        Ok(apart) => apart.flatten(),
+    let split_words = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
+        Ok(split_words) => split_words.flatten(),
         Err(why) => return Judgement::of(Status::Unchecked, why.0),
     };
-    let words = apart.as_deref().unwrap_or(words);
+    let words = split_words.as_deref().unwrap_or(words);
     let before = match Module::load(words) {
         Ok(module) => module,
         Err(e) => return Judgement::of(Status::Unchecked, refused(&e)),

@@ -45,11 +45,11 @@ const PASSES: &[&str] = &[
 ];
 
 /// The most passes for one module.
-const MOST: u32 = 12;
+const MAX_PASSES: u32 = 12;
 
 /// The passes for a module. They depend on its words only.
 pub fn drawn(words: &[u32]) -> Vec<&'static str> {
     let hash = words.iter().fold(0u64, |hash, &word| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95));
     let mut random = Random::new(hash);
-    (0..random.between(1, MOST)).map(|_| random.pick(PASSES)).collect()
+    (0..random.between(1, MAX_PASSES)).map(|_| random.pick(PASSES)).collect()
 }

@@ -88,7 +88,7 @@ fn text_words(text: &str) -> Vec<u32> {
 fn renamed(before: &[(u32, String)], after: &[(u32, String)]) -> Vec<Renamed> {
     let lost: Vec<&(u32, String)> = before.iter().filter(|point| !after.contains(point)).collect();
     let new: Vec<&(u32, String)> = after.iter().filter(|point| !before.contains(point)).collect();
-    let alone = |of: &[&(u32, String)], model: u32| of.iter().filter(|point| point.0 == model).count() == 1;
+    let alone = |points: &[&(u32, String)], model: u32| points.iter().filter(|point| point.0 == model).count() == 1;
     let found = lost.iter().filter_map(|&&(model, ref from)| {
         let same: Vec<&str> = new.iter().filter(|p| p.0 == model && is_name(from, &p.1)).map(|p| p.1.as_str()).collect();
         let to = match same.as_slice() {
@@ -108,8 +108,8 @@ fn is_name(from: &str, to: &str) -> bool {
     let letters = letters.trim_end_matches('_');
     to.strip_prefix(letters).is_some_and(|rest| {
         let digits = rest.trim_start_matches('_');
-        let told = !digits.is_empty() && digits.len() < rest.len() && digits.bytes().all(|b| b.is_ascii_digit());
-        digits.is_empty() || told
+        let is_number = !digits.is_empty() && digits.len() < rest.len() && digits.bytes().all(|b| b.is_ascii_digit());
+        digits.is_empty() || is_number
     })
 }
 

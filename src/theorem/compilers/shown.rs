@@ -162,7 +162,7 @@ fn drawn(compiler: &Compiler, dispatch: &DrawDispatch) -> Shown {
     for target in &picture.targets {
         let [width, height] = target.image.size(0).unwrap_or_default();
         let components = (0..height).flat_map(|y| (0..width).flat_map(move |x| (0..4).map(move |c| (x, y, c))));
-        definite(components.filter_map(|(x, y, c)| target.undefined(x, y, c)).map(|made| made.kind.id()))?;
+        definite(components.filter_map(|(x, y, c)| target.undefined(x, y, c)).map(|origin| origin.kind.id()))?;
     }
     let texels = |target: &smallstep_semantics::spirv::draw::DefiniteTarget| target.image.bytes(0).unwrap_or_default().to_vec();
     let depth = |depths: &Vec<f64>| depths.iter().flat_map(|&depth| (depth as f32).to_le_bytes()).collect();
@@ -208,12 +208,13 @@ fn fragment(compiler: &Compiler, dispatch: &FragmentDispatch) -> Shown {
     let Some(picture) = outcome.observed() else { return Err(ended(&outcome)) };
     let mut images = Vec::new();
     for output in &dispatch.outputs {
-        let drawn = picture.targets.iter().find(|target| target.location == output.location);
-        let drawn = drawn.ok_or_else(|| another_interface(format!("nothing is written to the output at location {}", output.location)))?;
+        let target = picture.targets.iter().find(|target| target.location == output.location);
+        let target =
+            target.ok_or_else(|| another_interface(format!("nothing is written to the output at location {}", output.location)))?;
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         let components = pixels.flat_map(|(x, y)| (0..output.components as usize).map(move |c| (x, y, c)));
-        definite(components.filter_map(|(x, y, c)| drawn.undefined(x, y, c)).map(|made| made.kind.id()))?;
-        let bytes = drawn.image.bytes(0).unwrap_or_default();
+        definite(components.filter_map(|(x, y, c)| target.undefined(x, y, c)).map(|origin| origin.kind.id()))?;
+        let bytes = target.image.bytes(0).unwrap_or_default();
         let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         images.push(words.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect());
     }

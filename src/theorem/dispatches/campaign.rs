@@ -16,13 +16,13 @@ use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, Modeled, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
-use crate::theorem::{cause, tell_the_same};
+use crate::theorem::{cause, same_message};
 use crate::verdict::Verdict;
 
 /// The number of modules that are judged before they go to the device.
 const CHUNK: usize = 256;
 /// The most modules that are tried while a finding is made smaller.
-const QUESTIONS: u32 = 3_000;
+const MAX_TRIES: u32 = 3_000;
 
 /// The kind of generated modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl Tally {
 }
 
 /// The judged module and twins of one seed.
-struct Done {
+struct JudgedSeed {
     seed: u64,
     case: ComputeCase,
     judged: Judged,
@@ -174,15 +174,15 @@ fn twin_random(seed: u64, defect: Defect) -> Random {
 fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCase)> {
     let mut random = Random::new(seed ^ 0x6465_6665_6374);
     let mut defects = Defect::ALL.to_vec();
-    let mut made = Vec::new();
-    while made.len() < count as usize && !defects.is_empty() {
+    let mut found = Vec::new();
+    while found.len() < count as usize && !defects.is_empty() {
         let defect = defects.swap_remove(random.below(defects.len() as u32) as usize);
-        made.extend(spirv::twin(clean, defect, &mut twin_random(seed, defect)).map(|twin| (defect, twin.case())));
+        found.extend(spirv::twin(clean, defect, &mut twin_random(seed, defect)).map(|twin| (defect, twin.case())));
     }
-    made
+    found
 }
 
-fn one(plan: &Plan, index: u64) -> Done {
+fn judge_seed(plan: &Plan, index: u64) -> JudgedSeed {
     let seed = plan.seed.wrapping_add(index);
     let engines = Engines { without_relation: !plan.references(index), ..plan.engines.clone() };
     let (case, twins) = match plan.of {
@@ -199,7 +199,7 @@ fn one(plan: &Plan, index: u64) -> Done {
         optimised_modules.extend(twins.iter().map(|(defect, twin)| (Some(*defect), optimised(twin, optimiser))));
     }
     let twins = twins.into_iter().map(|(defect, twin)| (defect, judge(&twin, &engines))).collect();
-    Done { seed, case, judged, twins, optimised: optimised_modules }
+    JudgedSeed { seed, case, judged, twins, optimised: optimised_modules }
 }
 
 /// Runs the campaign. `progress` gets the numbers of finished modules and of findings, from time to
@@ -208,7 +208,7 @@ fn one(plan: &Plan, index: u64) -> Done {
 pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let mut ready = Vec::with_capacity(CHUNK);
-    let judged = |index| one(plan, index);
+    let judged = |index| judge_seed(plan, index);
     in_order(plan.threads, plan.count, judged, |done| {
         ready.push(done);
         if ready.len() < CHUNK && tally.modules + (ready.len() as u64) < plan.count {
@@ -227,9 +227,9 @@ pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMu
 }
 
 /// Counts a chunk. Returns the clean dispatches with an observation, for the device.
-fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d ComputeCase, &'d Observation)> {
+fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [JudgedSeed]) -> Vec<(u64, &'d ComputeCase, &'d Observation)> {
     let mut observed = Vec::new();
-    for Done { seed, case, judged, twins, optimised } in done {
+    for JudgedSeed { seed, case, judged, twins, optimised } in done {
         count_optimised(tally, *seed, optimised);
         if let Some((None, Verdict::Agree | Verdict::Disagree(_))) = optimised.first() {
             tally.optimised_uses.count(&uses::of(&case.words));
@@ -268,8 +268,8 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
 }
 
 fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, Verdict<Wrong>)]) {
-    for (defect, became) in optimised {
-        match became {
+    for (defect, verdict) in optimised {
+        match verdict {
             Verdict::Agree => tally.optimised += 1,
             Verdict::Vacuous(_) => tally.optimised_vacuous += 1,
             Verdict::Refused(why) => *tally.optimised_refused.entry(why.clone()).or_default() += 1,
@@ -318,7 +318,7 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
 fn has_subgroups(case: &ComputeCase, device: &Device) -> Result<(), String> {
     let size = device.adapter().subgroups.size();
     match case.subgroup_size {
-        Some(wanted) if size != Some(wanted) => Err("the subgroups of the device have another size".into()),
+        Some(needed) if size != Some(needed) => Err("the subgroups of the device have another size".into()),
         _ => Ok(()),
     }
 }
@@ -356,15 +356,15 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         if finding.runner == Runner::Optimiser {
             let Some(optimiser) = &plan.optimiser else { return false };
             return matches!(optimised(case, optimiser), Verdict::Disagree(Wrong { what, ends })
-                if (ends == Ends::Failed) == finding.failed && tell_the_same(&what, &finding.what));
+                if (ends == Ends::Failed) == finding.failed && same_message(&what, &finding.what));
         }
         match (judge(case, &plan.engines), finding.runner) {
-            (Judged::Wrong(runner, what), wanted) => runner == wanted && tell_the_same(&what, &finding.what),
+            (Judged::Wrong(runner, what), expected_runner) => runner == expected_runner && same_message(&what, &finding.what),
             (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
                 let shown = on_device_alone(case, &observed, device);
                 match &shown {
                     Verdict::Disagree(what) | Verdict::Failed(what) => {
-                        matches!(shown, Verdict::Failed(_)) == finding.failed && tell_the_same(what, &finding.what)
+                        matches!(shown, Verdict::Failed(_)) == finding.failed && same_message(what, &finding.what)
                     }
                     _ => false,
                 }
@@ -376,7 +376,7 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         Of::Limits => {
             let module = module_of(finding.seed, finding.defect, &plan.limits)?;
             let mut fails = |module: &tree::Module| fails(&module.case());
-            fails(&module).then(|| shrink::minimal(&module, &mut fails, QUESTIONS).case())
+            fails(&module).then(|| shrink::minimal(&module, &mut fails, MAX_TRIES).case())
         }
         Of::Modeled(of) => (0..=of.steps()).map(|steps| of.drawn(finding.seed, steps).case).find(fails),
     }

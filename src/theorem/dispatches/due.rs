@@ -80,10 +80,12 @@ impl RequiredResult {
     pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, Unexpected> {
         let mut admitted = Admitted::default();
         for Buffer { set, binding, bytes } in &shown.buffers {
-            let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (*set, *binding));
-            let Some(which) = which else { return Err(format!("a buffer at set {set}, binding {binding} that was not given").into()) };
-            let mut due = self.observation.buffers[which].clone();
-            let words = self.acceptance.words.iter().filter(|word| word.buffer == which);
+            let buffer_index = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (*set, *binding));
+            let Some(buffer_index) = buffer_index else {
+                return Err(format!("a buffer at set {set}, binding {binding} that was not given").into());
+            };
+            let mut required = self.observation.buffers[buffer_index].clone();
+            let words = self.acceptance.words.iter().filter(|word| word.buffer == buffer_index);
             let sets: BTreeMap<u64, Expected> = words.map(|word| (word.offset, word.expected)).collect();
             for (&offset, expected) in &sets {
                 let range = offset as usize..offset as usize + 4;
@@ -97,16 +99,16 @@ impl RequiredResult {
                     ).into());
                 }
                 admitted.by_sets += 1;
-                due.bytes[range.clone()].copy_from_slice(&bytes[range]);
+                required.bytes[range.clone()].copy_from_slice(&bytes[range]);
             }
-            for open in self.acceptance.doubtful.iter().filter(|open| open.buffer == which) {
+            for open in self.acceptance.doubtful.iter().filter(|open| open.buffer == buffer_index) {
                 let range = open.start as usize..open.end as usize;
-                if let (Some(to), Some(from)) = (due.bytes.get_mut(range.clone()), bytes.get(range)) {
+                if let (Some(to), Some(from)) = (required.bytes.get_mut(range.clone()), bytes.get(range)) {
                     to.copy_from_slice(from);
                     admitted.undecided += from.len() as u64;
                 }
             }
-            same_bytes(&due, bytes)?;
+            same_bytes(&required, bytes)?;
         }
         Ok(admitted)
     }
@@ -114,13 +116,13 @@ impl RequiredResult {
     /// The first word of a buffer that a device may not show: its index, the required value, and
     /// the found bits.
     pub fn wrong_word(&self, (set, binding): (u32, u32), found: &[u8]) -> Option<(usize, Expected, u32)> {
-        let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (set, binding))?;
+        let buffer_index = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (set, binding))?;
         let words = |bytes: &[u8]| -> Vec<u32> { bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect() };
-        let due = words(&self.observation.buffers[which].bytes);
-        due.into_iter().zip(words(found)).enumerate().find_map(|(at, (definite, found))| {
+        let required = words(&self.observation.buffers[buffer_index].bytes);
+        required.into_iter().zip(words(found)).enumerate().find_map(|(at, (definite, found))| {
             let offset = 4 * at as u64;
-            let by_sets = self.acceptance.words.iter().find(|word| word.buffer == which && word.offset == offset);
-            let is_open = |open: &Doubtful| open.buffer == which && open.start < offset + 4 && offset < open.end;
+            let by_sets = self.acceptance.words.iter().find(|word| word.buffer == buffer_index && word.offset == offset);
+            let is_open = |open: &Doubtful| open.buffer == buffer_index && open.start < offset + 4 && offset < open.end;
             let expected = match by_sets {
                 Some(word) => word.expected,
                 None if self.acceptance.doubtful.iter().any(is_open) => return None,

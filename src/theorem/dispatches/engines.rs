@@ -188,11 +188,11 @@ fn by_interpreters(
     let lent = contents.lend(dispatch, Limits::of_fuel(FUEL_OF_PROGRAMS));
     let (relation, rules) = (Relation::default(), raster::Rules::default());
     let run = |machine: Option<&FragmentProgram>, sink: &mut Applied| {
-        let by = By { relation: &relation, rules: &rules, schedule: &Schedule::default(), sets: Some(Rules::default()), machine };
-        draw::run_with(&stages.vertex, &stages.fragment, &lent, &by, sink)
+        let run_settings = By { relation: &relation, rules: &rules, schedule: &Schedule::default(), sets: Some(Rules::default()), machine };
+        draw::run_with(&stages.vertex, &stages.fragment, &lent, &run_settings, sink)
     };
-    let (mut alone, mut beside) = (Applied::default(), Applied::default());
-    let outcome = run(None, &mut alone)?;
+    let (mut without_machine, mut with_machine) = (Applied::default(), Applied::default());
+    let outcome = run(None, &mut without_machine)?;
     let nothing = nothing_shown(&outcome);
     let shows = nothing.is_none();
     let program = match FragmentProgram::of(&stages.fragment, &dispatch.fragment.entry) {
@@ -211,8 +211,8 @@ fn by_interpreters(
     let verdict = match (&outcome, &picture) {
         (Outcome::Undefined(one), Outcome::Undefined(other)) => {
             // If several invocations have undefined behaviour, either engine reports one of them.
-            let by = |of: &Undefined| of.site.as_ref().map(|site| site.invocation);
-            match one.ub == other.ub || by(one) != by(other) {
+            let invocation = |undefined: &Undefined| undefined.site.as_ref().map(|site| site.invocation);
+            match one.ub == other.ub || invocation(one) != invocation(other) {
                 true => Verdict::Vacuous(one.ub.id().into()),
                 false => wrong(format!("the lockstep machine reports {}, the relation {}", other.ub.id(), one.ub.id())),
             }
@@ -229,7 +229,7 @@ fn by_interpreters(
     if !matches!((&verdict, &outcome), (Verdict::Agree, Outcome::Observed(_))) {
         return Ok((shows, verdict, None));
     }
-    let by_machine = run(Some(&program), &mut beside)?;
+    let by_machine = run(Some(&program), &mut with_machine)?;
     let mut counts = Components::default();
     let verdict = match (&outcome, by_machine) {
         (Outcome::Observed(one), Outcome::Observed(other)) => match beside::over_sets(one, &other, &mut counts) {
@@ -240,5 +240,5 @@ fn by_interpreters(
         (_, other) => wrong(format!("over sets the lockstep machine ends with {}", other.name())),
     };
     // If the machine runs fragments, the relation applies fewer rules.
-    Ok((shows, verdict, (beside.0 < alone.0).then_some(counts)))
+    Ok((shows, verdict, (with_machine.0 < without_machine.0).then_some(counts)))
 }

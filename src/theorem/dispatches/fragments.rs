@@ -15,13 +15,13 @@ use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{Options, assemble, decode};
 
 use super::for_device;
-use crate::compute::passing::{self, Gives, Port};
+use crate::compute::passing::{self, Port, PortSource};
 use crate::dispatch::{BufferBinding, BufferKind, DepthAttachment, DrawDispatch, Geometry, ImageBinding, ImageKind, SamplerBinding, Stage};
 use crate::generate::spirv::ComputeCase;
 use crate::generate::spirv::quads::{Drawn, SIDE};
 
 /// The most invocations of a dispatch that becomes a draw.
-const MOST: u32 = 64;
+const MAX_INVOCATIONS: u32 = 64;
 /// The number of triangles in a row. Each has its own quad of pixels.
 const COLUMNS: u32 = 8;
 
@@ -39,7 +39,7 @@ fn numbers(case: &ComputeCase, built_in: BuiltIn) -> Vec<[u32; 3]> {
     let [x, y, z] = case.local_size;
     let split = |n: u32, [x, y, _]: [u32; 3]| [n % x, n / x % y, n / x / y];
     let size = x * y * z;
-    let of = |n: u32| {
+    let value = |n: u32| {
         let (group, local) = (split(n / size, case.groups), split(n % size, case.local_size));
         match built_in {
             BuiltIn::GlobalInvocationId => [0, 1, 2].map(|i| group[i] * case.local_size[i] + local[i]),
@@ -49,17 +49,17 @@ fn numbers(case: &ComputeCase, built_in: BuiltIn) -> Vec<[u32; 3]> {
             _ => [n % size, 0, 0],
         }
     };
-    (0..case.invocations()).map(of).collect()
+    (0..case.invocations()).map(value).collect()
 }
 
 /// A dispatch as a draw. `None` if it has barriers or atomics, or more than 64 invocations. A
 /// fragment stage has no barriers, and another order of atomics.
 pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
     let decoded = decode(&case.words).ok()?;
-    let shared = |op: Op| {
+    let is_shared_access = |op: Op| {
         matches!(op, Op::ControlBarrier | Op::MemoryBarrier) || Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32
     };
-    if case.invocations() > MOST || decoded.instructions.iter().any(|i| shared(i.op)) {
+    if case.invocations() > MAX_INVOCATIONS || decoded.instructions.iter().any(|i| is_shared_access(i.op)) {
         return None;
     }
     let mut words = decoded.words[..HEADER_WORDS].to_vec();
@@ -85,7 +85,7 @@ pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
             _ => {}
         }
     }
-    let ports: Vec<(Port, Gives)> = inputs.iter().map(|(port, _)| (*port, Gives::Attribute(port.location + 1))).collect();
+    let ports: Vec<(Port, PortSource)> = inputs.iter().map(|(port, _)| (*port, PortSource::Attribute(port.location + 1))).collect();
     let vertex = assemble(&passing::vertex(&ports, true), Options::default()).ok()?;
     let (count, rows) = (case.invocations(), case.invocations().div_ceil(COLUMNS));
     let [width, height] = [2 * COLUMNS, 2 * rows];
@@ -97,13 +97,13 @@ pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
             [2.0 * (centre[0] + dx) / width as f32 - 1.0, 2.0 * (centre[1] + dy) / height as f32 - 1.0, 0.5, 1.0]
         })
     });
-    let of = |location, format, stride, bytes| Attribute { location, format, rate: Rate::Vertex, offset: 0, stride, bytes };
-    let mut attributes = vec![of(0, Format::Rgba32Sfloat, 16, floats(corners.collect()))];
+    let attribute = |location, format, stride, bytes| Attribute { location, format, rate: Rate::Vertex, offset: 0, stride, bytes };
+    let mut attributes = vec![attribute(0, Format::Rgba32Sfloat, 16, floats(corners.collect()))];
     for (port, built_in) in &inputs {
         let each = numbers(case, *built_in).into_iter().flat_map(|number| [number; 3]);
         let bytes = each.flat_map(|number| number[..port.rows as usize].to_vec()).flat_map(u32::to_le_bytes).collect();
         let format = if port.rows == 1 { Format::R32Uint } else { Format::Rgb32Uint };
-        attributes.push(of(port.location + 1, format, 4 * u64::from(port.rows), bytes));
+        attributes.push(attribute(port.location + 1, format, 4 * u64::from(port.rows), bytes));
     }
     let dispatch = for_device(case);
     let mut depths = Image::new(Format::D32Sfloat, width, height, 1).ok()?;

@@ -19,7 +19,7 @@ pub const MODULES: u64 = 64;
 /// The most rounds. Each tries the same number of modules.
 const ROUNDS: u64 = 4;
 /// Changes the seed, so that the campaign itself has other modules.
-const OTHER: u64 = 0x6c65_6172_6e74;
+const SEED_CHANGE: u64 = 0x6c65_6172_6e74;
 
 /// The oldest minor version of SPIR-V among generated modules.
 const OLDEST: u8 = 3;
@@ -56,7 +56,7 @@ fn refusal(compiler: &Compiler, module: &tree::Module) -> Option<String> {
 pub fn learn(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> Learnt {
     let (mut all, mut limits) = (Learnt::default(), limits.clone());
     for round in 0..ROUNDS {
-        let learnt = one_round(compiler, seed.wrapping_add(round * modules) ^ OTHER, modules, &limits);
+        let learnt = one_round(compiler, seed.wrapping_add(round * modules) ^ SEED_CHANGE, modules, &limits);
         all.modules += modules;
         for (why, count) in learnt.refusals {
             *all.refusals.entry(why).or_default() += count;
@@ -72,13 +72,13 @@ pub fn learn(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> L
 
 fn one_round(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> Learnt {
     let mut learnt = Learnt { modules, ..Learnt::default() };
-    let mut taken = Features::new();
+    let mut accepted = Features::new();
     let mut bases: BTreeMap<u8, bool> = BTreeMap::new();
     let mut suspects: BTreeMap<Feature, tree::Module> = BTreeMap::new();
     for index in 0..modules {
         let module = spirv::module(seed.wrapping_add(index), limits);
         match refusal(compiler, &module) {
-            None => taken.extend(feature::features(&module)),
+            None => accepted.extend(feature::features(&module)),
             Some(why) => {
                 *learnt.refusals.entry(why).or_default() += 1;
                 for (feature, probe) in feature::probes(&module) {
@@ -88,18 +88,18 @@ fn one_round(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> L
         }
     }
     // If a module without features is refused, the reason is its version, or no feature at all.
-    let mut takes = |minor: u8, of: &tree::Module| {
-        let base = tree::Module { minor, ..feature::base(of) };
+    let mut accepts_base = |minor: u8, module: &tree::Module| {
+        let base = tree::Module { minor, ..feature::base(module) };
         *bases.entry(minor).or_insert_with(|| refusal(compiler, &base).is_none())
     };
-    for (feature, probe) in suspects.into_iter().filter(|(feature, _)| !taken.contains(feature)) {
+    for (feature, probe) in suspects.into_iter().filter(|(feature, _)| !accepted.contains(feature)) {
         let Some(why) = refusal(compiler, &probe) else { continue };
         let is_version = feature.to_string() == format!("SPIR-V 1.{}", probe.minor);
-        if !takes(if is_version { OLDEST } else { probe.minor }, &probe) {
+        if !accepts_base(if is_version { OLDEST } else { probe.minor }, &probe) {
             continue;
         }
         // Few modules have an operation in both shapes, so the other shape is tried too.
-        if let Some((other, probe)) = feature::other_shape(&probe, &feature).filter(|(other, _)| !taken.contains(other))
+        if let Some((other, probe)) = feature::other_shape(&probe, &feature).filter(|(other, _)| !accepted.contains(other))
             && let Some(why) = refusal(compiler, &probe)
         {
             learnt.left_out.insert(other, why);

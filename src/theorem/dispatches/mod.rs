@@ -148,7 +148,7 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
 /// be reported.
 fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
     let (twin, words_each) = (case.twin.as_ref(), case.words_each);
-    let told = || match outcome {
+    let ending = || match outcome {
         Outcome::Observed(_) => "an observation".to_string(),
         Outcome::Undefined(undefined) => undefined.to_string(),
         Outcome::Unsupported(what) => format!("unsupported: {what}"),
@@ -163,16 +163,16 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
                     Err(format!("byte {at} of the buffer at binding {buffer} is undefined ({kind}) in a clean module"))
                 }
             },
-            _ => Err(format!("a clean module ends with {}", told())),
+            _ => Err(format!("a clean module ends with {}", ending())),
         };
     };
-    let wanted = match (twin.kind, &twin.reached) {
+    let required = match (twin.kind, &twin.reached) {
         (Kind::Value, Some(reached)) => reached.id.map(|id| (id, reached.instruction)),
         _ => Some((twin.id, twin.instruction)),
     };
     // The defect may be in any invocation, so only the word within an invocation's words counts.
-    let is_last = |word: u64, of: u32| word % u64::from(words_each.max(1)) == u64::from(of % words_each.max(1));
-    match (wanted, outcome) {
+    let is_same_word = |word: u64, other: u32| word % u64::from(words_each.max(1)) == u64::from(other % words_each.max(1));
+    match (required, outcome) {
         (Some((id, instruction)), Outcome::Undefined(undefined)) => {
             let at = undefined.site.as_ref().map_or(usize::MAX, |site| site.instruction as usize);
             if undefined.ub.id() != id {
@@ -183,13 +183,13 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
             }
             Ok(())
         }
-        (Some((id, instruction)), _) => Err(format!("{id} is due at instruction {instruction}, and it ends with {}", told())),
+        (Some((id, instruction)), _) => Err(format!("{id} is due at instruction {instruction}, and it ends with {}", ending())),
         (None, Outcome::Observed(observation)) => {
             let word = twin.reached.as_ref().and_then(|reached| reached.word);
             let found = observation.buffers.iter().flat_map(|b| &b.undefined).any(|bytes| {
                 let made_at = bytes.made_at as usize;
                 let made_there = made_at == twin.instruction || twin.also.contains(&made_at);
-                bytes.kind == twin.id && made_there && word.is_none_or(|word| is_last(bytes.start / 4, word))
+                bytes.kind == twin.id && made_there && word.is_none_or(|word| is_same_word(bytes.start / 4, word))
             });
             match found {
                 true => Ok(()),
@@ -201,7 +201,7 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
                 )),
             }
         }
-        (None, _) => Err(format!("an undefined value of {} is due in the output, and it ends with {}", twin.id, told())),
+        (None, _) => Err(format!("an undefined value of {} is due in the output, and it ends with {}", twin.id, ending())),
     }
 }
 
@@ -209,8 +209,8 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
 fn shown(case: &ComputeCase, observation: &Observation) -> Result<(), String> {
     let Some(words) = &case.shown else { return Ok(()) };
     let Some(found) = observation.buffers.iter().find(|b| b.binding == 1) else { return Err("the output is not observed".into()) };
-    let due: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    same_bytes(&ObservedBuffer { bytes: due, ..found.clone() }, &found.bytes).map_err(|wrong| wrong.what)
+    let expected_bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    same_bytes(&ObservedBuffer { bytes: expected_bytes, ..found.clone() }, &found.bytes).map_err(|wrong| wrong.what)
 }
 
 fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)> {

@@ -59,12 +59,12 @@ pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Verdict<Wrong> {
     }
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
     let settings = Settings { subgroup_size: case.subgroup_size, ..settings(FUEL) };
-    by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, &settings))
+    compile_and_judge(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, &settings))
 }
 
 /// Compiles a module and judges the result. `judged` gets the words that the result must refine,
 /// and the result.
-fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Verdict<Wrong>) -> Verdict<Wrong> {
+fn compile_and_judge(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Verdict<Wrong>) -> Verdict<Wrong> {
     match compiler.run(words) {
         Ok(compiled) => judged(&compiled.before, &compiled.named),
         Err(NotCompiled::Refused(what)) if compiler.may_refuse() => {
@@ -81,17 +81,17 @@ fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) ->
 /// Optimises the module of a dispatch and compares the output with it.
 pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<Wrong> {
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
-    let given = prepared.resources().clone();
+    let resources = prepared.resources().clone();
     let input = Input {
         groups: prepared.groups,
-        buffers: given.buffers,
-        images: given.images,
-        samplers: given.samplers,
-        push_constants: given.push_constants,
+        buffers: resources.buffers,
+        images: resources.images,
+        samplers: resources.samplers,
+        push_constants: resources.push_constants,
         ..Input::default()
     };
     let settings = Settings { subgroup_size: prepared.subgroup_size, ..settings(FUEL) };
-    by(compiler, words, |before, after| refined(before, after, entry, &input, &settings))
+    compile_and_judge(compiler, words, |before, after| refined(before, after, entry, &input, &settings))
 }
 
 /// Optimises the modules of a dispatch or of a draw, and compares the output with them. WGSL has no
@@ -104,7 +104,9 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
                 Err(why) => return Verdict::Unchecked(why.0),
             };
             let input = Input::from(&split);
-            by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, &settings(FUEL_OF_PROGRAMS)))
+            compile_and_judge(compiler, &split.words, |before, after| {
+                refined(before, after, &split.entry, &input, &settings(FUEL_OF_PROGRAMS))
+            })
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
             Ok(split) => optimised_draw(&split, compiler),
@@ -136,8 +138,8 @@ fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong
         fragment: stage(&dispatch.fragment, fragment),
         ..dispatch.clone()
     };
-    by(compiler, &dispatch.vertex.words, |vertex, compiled_vertex| {
-        by(compiler, &dispatch.fragment.words, |fragment, compiled_fragment| {
+    compile_and_judge(compiler, &dispatch.vertex.words, |vertex, compiled_vertex| {
+        compile_and_judge(compiler, &dispatch.fragment.words, |fragment, compiled_fragment| {
             refined_draw(&draw(vertex, fragment), &draw(compiled_vertex, compiled_fragment))
         })
     })
@@ -171,11 +173,11 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Verdict<Wrong> {
 }
 
 /// The budget of a campaign for executions that are no interleavings: enough for small modules.
-const FEW: Budget = Budget { executions: 64, steps: 256 };
+const FEW_EXECUTIONS: Budget = Budget { executions: 64, steps: 256 };
 
 /// Settings for many modules with one input each. Most modules show the same under every schedule.
 fn settings(fuel: u64) -> Settings {
-    Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() }
+    Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW_EXECUTIONS, ..Settings::default() }
 }
 
 fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, settings: &Settings) -> Verdict<Wrong> {
@@ -192,17 +194,17 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, settings: 
     if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
-    let became = judge(&before, &after, input, settings, &Earlier::default());
-    if let Judged::Vacuous(_) = became {
+    let result = judge(&before, &after, input, settings, &Earlier::default());
+    if let Judged::Vacuous(_) = result {
         // A vacuous input allows everything. AFTER still runs, to see that the engines can run it.
         after.run(input, settings, 1 << 24, None);
     }
-    judged(became, COMPILED)
+    judged(result, COMPILED)
 }
 
 /// The verdict of a comparison. `shown_by` names the compared module or device in sentences.
-pub(super) fn judged(became: Judged, shown_by: &str) -> Verdict<Wrong> {
-    match became {
+pub(super) fn judged(result: Judged, shown_by: &str) -> Verdict<Wrong> {
+    match result {
         Judged::Agree { .. } => Verdict::Agree,
         Judged::Vacuous(why) => Verdict::Vacuous(why),
         Judged::Undecided(why) => Verdict::Undecided(why),
@@ -214,7 +216,7 @@ pub(super) fn judged(became: Judged, shown_by: &str) -> Verdict<Wrong> {
                     let what = format!("{shown_by} has undefined behaviour that the module has not: {}", undefined.ub.id());
                     (what, Ends::Undefined)
                 }
-                DifferenceKind::Ends(how) => (format!("{shown_by} ends without an observation: {how}"), Ends::Shown),
+                DifferenceKind::Ends(ending) => (format!("{shown_by} ends without an observation: {ending}"), Ends::Shown),
                 DifferenceKind::Byte { place, byte, undefined: true, .. } => {
                     let what = format!("{shown_by} shows any value in byte {byte} of the buffer at {place}, the module one value");
                     (what, Ends::Shown)

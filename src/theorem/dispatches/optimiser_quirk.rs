@@ -14,7 +14,7 @@ use super::optimised::{Ends, Wrong, optimised_dispatch};
 use super::quirk::prepare;
 use crate::compute::Prepared;
 use crate::theorem::compilers::Compiler;
-use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
+use crate::theorem::quirk::{Keys, files_of, has_words, stem, text_of};
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
 
@@ -49,9 +49,9 @@ impl OptimiserQuirk {
         let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
         let text = text_of(path)?;
         let mut keys = Keys::read(&text, &["dispatch"]).map_err(wrong)?;
-        let mut needed = |key: &str| keys.needed(key).map_err(wrong);
-        let (tool, version, command) = (needed("tool")?, needed("version")?, needed("command")?);
-        let (day, says) = (needed("seen")?, needed("says")?);
+        let mut required = |key: &str| keys.required(key).map_err(wrong);
+        let (tool, version, command) = (required("tool")?, required("version")?, required("command")?);
+        let (day, says) = (required("seen")?, required("says")?);
         let ends = [("shown", Ends::Shown), ("undefined", Ends::Undefined), ("failed", Ends::Failed)];
         let ends = keys.one_of("ends", ends).map_err(wrong)?;
         keys.all_read().map_err(wrong)?;
@@ -72,7 +72,7 @@ impl OptimiserQuirk {
 
     /// Whether it was seen with this version of the optimiser.
     pub fn is_of(&self, optimiser: &Compiler) -> bool {
-        names(optimiser.version(), &self.version)
+        has_words(optimiser.version(), &self.version)
     }
 
     /// The verdict on the quirk's module with an optimiser.

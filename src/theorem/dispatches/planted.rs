@@ -166,7 +166,7 @@ impl Hunt {
             for _ in 0..self.threads.max(1) {
                 scope.spawn(|| {
                     while let Some((i, bug)) = Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|i| bugs.get(i).map(|bug| (i, bug))) {
-                        let fate = self.one(bug, &references);
+                        let fate = self.hunt(bug, &references);
                         seen(bug, &fate);
                         locked(&fates)[i] = Some(fate);
                     }
@@ -177,7 +177,7 @@ impl Hunt {
         fates.into_iter().map(|fate| fate.unwrap_or(Fate::Survived)).collect()
     }
 
-    fn one(&self, bug: &Bug, references: &[OnceLock<Reference>]) -> Fate {
+    fn hunt(&self, bug: &Bug, references: &[OnceLock<Reference>]) -> Fate {
         let engines = bug.engines();
         let caught = match bug.check {
             Check::Clean => self.clean(bug, &engines, self.modules, references),
@@ -243,8 +243,8 @@ impl Hunt {
 }
 
 /// The first of the chosen vectors whose result the engines do not show.
-fn wrong_vector(bug: &Bug, engines: &Engines, which: impl Fn(&Vector) -> bool) -> Option<Caught> {
-    vectors().filter(|vector| which(vector)).enumerate().find_map(|(at, vector)| {
+fn wrong_vector(bug: &Bug, engines: &Engines, is_chosen: impl Fn(&Vector) -> bool) -> Option<Caught> {
+    vectors().filter(|vector| is_chosen(vector)).enumerate().find_map(|(at, vector)| {
         let Unexpected { what } = vector.judge(engines).err()?;
         Some(Caught { by: bug.check.to_string(), what, after: at as u64 + 1, minimal: None })
     })

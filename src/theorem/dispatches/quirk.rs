@@ -70,9 +70,9 @@ impl Shape {
 
 /// The verdict on a device's outcome of a dispatch, by the interpreters' observation. It disagrees
 /// if something wrong is shown, and fails if nothing is shown.
-pub fn on_device(due: &RequiredResult, outcome: &DeviceOutcome) -> Verdict<String> {
+pub fn on_device(required: &RequiredResult, outcome: &DeviceOutcome) -> Verdict<String> {
     match outcome {
-        DeviceOutcome::Computed(result) => shown(due, result),
+        DeviceOutcome::Computed(result) => shown(required, result),
         DeviceOutcome::Refused(why) => Verdict::Disagree(format!("it refuses a valid module: {why}")),
         DeviceOutcome::Unchecked(why) => Verdict::Unchecked(why.clone()),
         DeviceOutcome::Outage(_) => Verdict::Unchecked(outcome.to_string()),
@@ -80,8 +80,8 @@ pub fn on_device(due: &RequiredResult, outcome: &DeviceOutcome) -> Verdict<Strin
     }
 }
 
-fn shown(due: &RequiredResult, result: &ComputeResult) -> Verdict<String> {
-    match due.admits(result) {
+fn shown(required: &RequiredResult, result: &ComputeResult) -> Verdict<String> {
+    match required.admits(result) {
         Ok(Admitted { undecided: 0, .. }) => Verdict::Agree,
         Ok(Admitted { undecided, .. }) => Verdict::Unchecked(format!("{undecided} bytes are not decided")),
         Err(unexpected) => Verdict::Disagree(unexpected.what),
@@ -180,8 +180,8 @@ impl DispatchQuirk {
             Verdict::Agree => Err("this driver no longer shows it: remove the quirk".into()),
             Verdict::Disagree(what) | Verdict::Failed(what) => {
                 let fails = matches!(found, Verdict::Failed(_));
-                let is = fails == self.fails && without_numbers(what).contains(&without_numbers(&self.seen.says));
-                if is { Ok(()) } else { Err(format!("another disagreement than recorded: {what}").into()) }
+                let is_same = fails == self.fails && without_numbers(what).contains(&without_numbers(&self.seen.says));
+                if is_same { Ok(()) } else { Err(format!("another disagreement than recorded: {what}").into()) }
             }
             other => Err(format!("it is {}: {}", other.name(), other.why()).into()),
         }
@@ -198,8 +198,8 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput>
     let module: Module = load(&name, &words, false, &carried.spec).map_err(refused)?;
     let module = ComputeModule::new(module, None).map_err(wrong)?;
     let no_file = |file: &str| Err(InvalidInput::new(InputFault::File, format!("\"{file}\" is not read")));
-    let given = carried.given(no_file).map_err(wrong)?;
-    let mut prepared = Prepared::new(module, carried.groups.unwrap_or([1; 3]), given).map_err(wrong)?;
+    let inputs = carried.given(no_file).map_err(wrong)?;
+    let mut prepared = Prepared::new(module, carried.groups.unwrap_or([1; 3]), inputs).map_err(wrong)?;
     prepared.subgroup_size = carried.subgroup_size;
     Ok(prepared)
 }
@@ -286,14 +286,14 @@ mod tests {
         assert!(quirk.is_recorded(&wrong("word 0 of the buffer", true)).is_err());
         assert!(quirk.is_recorded(&wrong("refused", false)).is_err());
         assert!(quirk.is_recorded(&Verdict::Agree).is_err() && quirk.is_recorded(&Verdict::Unchecked("x".into())).is_err());
-        for (header, said) in [
+        for (header, message) in [
             (keys.to_string(), "a quirk needs \"ends\""),
             (format!("{keys};@ quirk ends: badly\n"), "ends is \"badly\""),
             (format!("{keys};@ quirk ends: shown\n;@ quirk remedy: sleep\n"), "no remedy is called \"sleep\""),
             (format!("{keys};@ quirk ends: shown\n;@ quirk more: 1\n"), "a quirk has no \"more\""),
         ] {
             let error = read(&header).err().map_or_else(String::new, String::from);
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(message), "{error}");
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> RunResult {
         ..Settings::default()
     };
     let Judgement { status, cause, .. } = judge("the shader", &words, None, compiler, &settings);
-    let became = match status {
+    let verdict = match status {
         compilers::Status::Agrees => Verdict::Agree,
         compilers::Status::Vacuous => Verdict::Vacuous(cause),
         compilers::Status::Undecided => Verdict::Undecided(cause),
@@ -56,7 +56,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> RunResult {
             Verdict::Disagree(Wrong { what: cause, ends: Ends::Failed })
         }
     };
-    RunResult::judged(kind, &[&words], became)
+    RunResult::judged(kind, &[&words], verdict)
 }
 
 /// Compiles a shader to words.
@@ -70,13 +70,13 @@ fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, Str
     command.args(["-V", "--stdin", "-S", stage.name(), "--target-env", environment, "-o"]).arg(&file);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_run)?;
     // glslang reads its whole input before it writes, so this cannot block.
-    let given = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()));
+    let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()));
     let output = child.wait_with_output().map_err(not_run)?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stdout);
-        let line = said.lines().find(|line| line.starts_with("ERROR")).unwrap_or("it fails");
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        let line = output_text.lines().find(|line| line.starts_with("ERROR")).unwrap_or("it fails");
         return Err(format!("{GLSLANG} refuses a generated shader: {line}"));
     }
-    given.map_err(not_run)?;
+    written.map_err(not_run)?;
     words_of_bytes(&std::fs::read(&file).map_err(not_run)?).map_err(|e| format!("{GLSLANG} writes no words: {e}"))
 }

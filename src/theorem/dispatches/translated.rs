@@ -30,13 +30,13 @@ use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::refine::OnDevice;
 use crate::theorem::wsl::{Programs, translated};
-use crate::theorem::{cause, reducer, tell_the_same};
+use crate::theorem::{cause, reducer, same_message};
 use crate::verdict::Verdict;
 
 /// The most programs that are tried while a finding is made smaller.
-const QUESTIONS: u32 = 1_000;
+const MAX_TRIES: u32 = 1_000;
 /// The time limit for making a stage of quads minimal.
-const LONGEST: Duration = Duration::from_secs(300);
+const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// The source of modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,19 +183,19 @@ impl Tally {
         })
     }
 
-    fn count(&mut self, done: Done) {
+    fn count(&mut self, done: JudgedProgram) {
         self.programs += 1;
         let mut first = None;
-        for RunResult { kind, became, uses, over_sets } in done.became {
+        for RunResult { kind, became, uses, over_sets } in done.results {
             let counts = self.counts.entry(kind).or_default();
             counts.over_sets += u64::from(over_sets.is_some());
             counts.components.add(over_sets.unwrap_or_default());
-            let Some(became) = became else {
+            let Some(verdict) = became else {
                 counts.left_out += 1;
                 continue;
             };
             counts.uses.count(&uses);
-            match became {
+            match verdict {
                 Verdict::Agree => counts.agree += 1,
                 Verdict::Vacuous(_) => counts.vacuous += 1,
                 Verdict::Refused(why) => *counts.refused.entry(why).or_default() += 1,
@@ -212,10 +212,10 @@ impl Tally {
 }
 
 /// The results of one program.
-struct Done {
+struct JudgedProgram {
     source: Source,
     seed: u64,
-    became: Vec<RunResult>,
+    results: Vec<RunResult>,
 }
 
 /// The result for one dispatch or draw of a program.
@@ -233,17 +233,17 @@ pub struct RunResult {
 impl RunResult {
     /// A judged piece. If it agrees or is wrong, its features are read from the words of
     /// its modules.
-    pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> RunResult {
-        let uses = match became {
+    pub(super) fn judged(kind: &'static str, modules: &[&[u32]], verdict: Verdict<Wrong>) -> RunResult {
+        let uses = match verdict {
             Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),
             _ => BTreeSet::new(),
         };
-        RunResult { kind, became: Some(became), uses, over_sets: None }
+        RunResult { kind, became: Some(verdict), uses, over_sets: None }
     }
 }
 
-fn components(of: &Components) -> Value {
-    let Components { exactly, sets, open, more, unfollowed, undefined } = of;
+fn components(counts: &Components) -> Value {
+    let Components { exactly, sets, open, more, unfollowed, undefined } = counts;
     json!({"exactly": exactly, "sets": sets, "open": open, "more": more, "unfollowed": unfollowed, "undefined": undefined})
 }
 
@@ -288,15 +288,15 @@ impl Plan {
         Limits { executed: self.executed, shared_percent: 0, ..Limits::default() }
     }
 
-    fn one(&self, source: Source, seed: u64) -> Done {
+    fn judge_program(&self, source: Source, seed: u64) -> JudgedProgram {
         match source {
             Source::Wsl(programs) => self.wsl(programs, seed, None),
-            Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
-            Source::Quads => Done { source, seed, became: self.held("quads", &quads(&drawn(seed, LISTS)).into()) },
-            Source::Glsl => Done {
+            Source::Fragments => JudgedProgram { source, seed, results: self.fragments(&case(seed, &self.limits())) },
+            Source::Quads => JudgedProgram { source, seed, results: self.judge_dispatch("quads", &quads(&drawn(seed, LISTS)).into()) },
+            Source::Glsl => JudgedProgram {
                 source,
                 seed,
-                became: vec![match &self.by {
+                results: vec![match &self.by {
                     By::Compiler(compiler) => shaders::shown(seed, compiler),
                     By::Engines { .. } => RunResult::judged("shaders", &[], Verdict::Unchecked("GLSL has no input of its own".into())),
                 }],
@@ -305,20 +305,20 @@ impl Plan {
     }
 
     /// The verdicts on a dispatch or draw of a kind.
-    fn held(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<RunResult> {
+    fn judge_dispatch(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<RunResult> {
         match &self.by {
             By::Compiler(compiler) => vec![RunResult::judged(kind, &modules(dispatch), optimised_any(dispatch, compiler))],
             By::Engines { device, planted } => {
                 let Compared { interpreters, over_sets, device } = engines::compared(dispatch, device.as_ref(), planted.as_ref());
-                let of_device = device.map(|became| RunResult::judged(on_device(kind), &modules(dispatch), became));
+                let of_device = device.map(|verdict| RunResult::judged(on_device(kind), &modules(dispatch), verdict));
                 let of_interpreters = RunResult { over_sets, ..RunResult::judged(kind, &modules(dispatch), interpreters) };
                 std::iter::once(of_interpreters).chain(of_device).collect()
             }
         }
     }
 
-    fn wsl(&self, programs: Programs, seed: u64, text: Option<&str>) -> Done {
-        let mut became = Vec::new();
+    fn wsl(&self, programs: Programs, seed: u64, text: Option<&str>) -> JudgedProgram {
+        let mut results = Vec::new();
         let options = Options { profile: self.profile, ..Options::default() };
         translated(programs, seed, text, &options, &mut |_, dispatch| {
             let is_left_out = match (&dispatch, &self.by) {
@@ -326,16 +326,16 @@ impl Plan {
                 _ => false,
             };
             match is_left_out {
-                true => became.push(RunResult { kind: kind(&dispatch), became: None, uses: BTreeSet::new(), over_sets: None }),
-                false => became.extend(self.held(kind(&dispatch), &dispatch)),
+                true => results.push(RunResult { kind: kind(&dispatch), became: None, uses: BTreeSet::new(), over_sets: None }),
+                false => results.extend(self.judge_dispatch(kind(&dispatch), &dispatch)),
             }
         });
-        Done { source: Source::Wsl(programs), seed, became }
+        JudgedProgram { source: Source::Wsl(programs), seed, results }
     }
 
     fn fragments(&self, case: &ComputeCase) -> Vec<RunResult> {
         let draw = fragments::drawn(case).map(Dispatch::from);
-        draw.iter().flat_map(|draw| self.held("fragment stages", draw)).collect()
+        draw.iter().flat_map(|draw| self.judge_dispatch("fragment stages", draw)).collect()
     }
 }
 
@@ -345,7 +345,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let judged = |index| {
         let (source, seed) = plan.program(index);
-        plan.one(source, seed)
+        plan.judge_program(source, seed)
     };
     in_order(plan.threads, plan.count, judged, |done| {
         tally.count(done);
@@ -356,44 +356,44 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
 }
 
 /// The differences in these dispatches and draws, each as one sentence.
-fn wrong(became: Vec<RunResult>) -> Vec<(String, Ends)> {
+fn wrong(results: Vec<RunResult>) -> Vec<(String, Ends)> {
     let wrong = |piece: RunResult| if let Some(Verdict::Disagree(Wrong { what, ends })) = piece.became { Some((what, ends)) } else { None };
-    became.into_iter().filter_map(wrong).collect()
+    results.into_iter().filter_map(wrong).collect()
 }
 
 /// The smallest program that still shows the finding, in the same words except for numbers. It is
 /// WSL text, or the assembly of a compute module or a fragment stage. Quads keep their triangles.
 /// GLSL stays as it is. `None` if the program does not show the finding any more.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
-    let same = |became| {
-        let is = |(what, ends): &(String, Ends)| *ends == finding.ends && tell_the_same(what, &finding.what);
-        wrong(became).iter().any(is)
+    let same = |results| {
+        let is_same = |(what, ends): &(String, Ends)| *ends == finding.ends && same_message(what, &finding.what);
+        wrong(results).iter().any(is_same)
     };
     match finding.source {
         Source::Wsl(programs) => {
-            let mut fails = |text: &str| same(plan.wsl(programs, finding.seed, Some(text)).became);
+            let mut fails = |text: &str| same(plan.wsl(programs, finding.seed, Some(text)).results);
             let mut whole = None;
             translated(programs, finding.seed, None, &Options::default(), &mut |text, _| whole = Some(text.to_string()));
             let whole = whole?;
-            fails(&whole).then(|| shrink::minimal(&whole, &mut fails, QUESTIONS))
+            fails(&whole).then(|| shrink::minimal(&whole, &mut fails, MAX_TRIES))
         }
         Source::Fragments => {
             let module = spirv::module(finding.seed, &plan.limits());
             let mut fails = |module: &spirv::tree::Module| same(plan.fragments(&module.case()));
-            let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, QUESTIONS))?;
+            let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, MAX_TRIES))?;
             disassemble(&small.case().words).ok()
         }
         Source::Quads => {
-            let fails = |draw: &DrawDispatch| same(plan.held("quads", &draw.clone().into()));
+            let fails = |draw: &DrawDispatch| same(plan.judge_dispatch("quads", &draw.clone().into()));
             let lists = (0..=LISTS).find(|lists| fails(&quads(&drawn(finding.seed, *lists))))?;
-            let (drawn, mut asked) = (drawn(finding.seed, lists), 0);
+            let (drawn, mut tries) = (drawn(finding.seed, lists), 0);
             let mut draw = quads(&drawn);
             let mut interesting = |words: &[u32]| {
                 draw.fragment.words = Arc::from(words);
-                asked += 1;
-                asked <= QUESTIONS && fails(&draw)
+                tries += 1;
+                tries <= MAX_TRIES && fails(&draw)
             };
-            let small = reducer::reduced(&drawn.fragment, TimeLimit::from_now(LONGEST), &mut interesting).ok();
+            let small = reducer::reduced(&drawn.fragment, TimeLimit::from_now(TIME_LIMIT), &mut interesting).ok();
             small.and_then(|small| disassemble(&small.program).ok()).or(Some(drawn.text))
         }
         Source::Glsl => Some(glsl::shader(finding.seed).1),

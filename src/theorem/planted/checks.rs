@@ -243,8 +243,8 @@ impl KnownModule {
             Ok(Outcome::Undefined(undefined)) => Err(undefined.ub),
             Ok(other) => return Some(format!("{}: the run ends as {}", self.name, other.name())),
         };
-        let wanted = self.expected.map(|xs| xs.to_vec());
-        (found != wanted).then(|| format!("{}: wanted {wanted:?}, found {found:?}", self.name))
+        let expected = self.expected.map(|xs| xs.to_vec());
+        (found != expected).then(|| format!("{}: wanted {expected:?}, found {found:?}", self.name))
     }
 }
 

@@ -113,7 +113,7 @@ fn header() -> Vec<Bug> {
             "the capability of shaders is not declared",
             part!(LvMcHeader, |code| drop_first(code, Op::Capability, &[Capability::Shader as u32])),
         )
-        .by(Check::SpirvVal),
+        .caught_by(Check::SpirvVal),
         Bug::of(
             Rule::LvMcHeader,
             "mc-header-capability",
@@ -303,7 +303,7 @@ fn body() -> Vec<Bug> {
             "every opaque constant is the first one",
             part!(LvMcBody, |code| load_first(code)),
         ),
-        Bug::of(Rule::LvMcBody, "mc-body-stored-twice", "the first output is stored twice", part!(LvMcBody, |code| store_twice(code))).by(
+        Bug::of(Rule::LvMcBody, "mc-body-stored-twice", "the first output is stored twice", part!(LvMcBody, |code| store_twice(code))).caught_by(
             Check::Equivalent(
                 "the second store writes the value that is there already, and nothing reads an output in between; only the count of steps differs, \
 which the two SPIR-V engines agree on",

@@ -157,12 +157,12 @@ impl Bug {
     }
 
     /// A mistake outside of rules.
-    fn beside(family: Family, name: &'static str, what: &'static str, check: Check, planted: Planted) -> Bug {
+    fn outside_rules(family: Family, name: &'static str, what: &'static str, check: Check, planted: Planted) -> Bug {
         Bug { name, family, rule: None, what, check, planted }
     }
 
     /// The same mistake with another check that must catch it.
-    fn by(self, check: Check) -> Bug {
+    fn caught_by(self, check: Check) -> Bug {
         Bug { check, ..self }
     }
 }

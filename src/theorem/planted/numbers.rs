@@ -31,9 +31,9 @@ fn swapped(at: Op, op: Op, args: &[Tuple<'_>], result: Lanes, i: usize, j: usize
     apply(op, &args)
 }
 
-/// The operation `by` in place of `at`.
-fn other(at: Op, by: Op, op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
-    if op == at { apply(by, args) } else { result }
+/// The operation `replacement` in place of `at`.
+fn other(at: Op, replacement: Op, op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
+    if op == at { apply(replacement, args) } else { result }
 }
 
 /// The result of the operation `at` with each component changed.
@@ -163,35 +163,35 @@ const SHARED: &[(&str, &str, Replace)] = &[
 ];
 
 pub(super) fn bugs() -> Vec<Bug> {
-    let beside = |name, what, check, planted: Planted| Bug::beside(Family::Numbers, name, what, check, planted);
+    let outside_rules = |name, what, check, planted: Planted| Bug::outside_rules(Family::Numbers, name, what, check, planted);
     let mut bugs: Vec<Bug> =
-        SHARED.iter().map(|&(name, what, replace)| beside(name, what, Check::SecondImplementation, both(replace))).collect();
+        SHARED.iter().map(|&(name, what, replace)| outside_rules(name, what, Check::SecondImplementation, both(replace))).collect();
     bugs.extend([
-        beside(
+        outside_rules(
             "spirv-number-transposed",
             "in the SPIR-V engines, matrix times vector is vector times matrix",
             Check::Campaign,
             target(transposed_product),
         ),
-        beside(
+        outside_rules(
             "spirv-number-sum-rounding",
             "in the SPIR-V engines, sums are rounded toward zero",
             Check::Campaign,
             target(|op, args, r| from_operands(Op::Add, op, args, r, toward_zero)),
         ),
-        beside(
+        outside_rules(
             "spirv-number-difference-zero",
             "in the SPIR-V engines, a difference that is zero is negative",
             Check::Campaign,
             target(|op, _, r| each(Op::Sub, op, r, |x| if x == 0.0 { -0.0 } else { x })),
         ),
-        beside(
+        outside_rules(
             "lambda-number-min-equal",
             "in the λV engines, min of equals is the second",
             Check::Campaign,
             source(|op, args, r| from_operands(Op::Min, op, args, r, |x| if x[1] <= x[0] { x[1] } else { x[0] })),
         ),
-        beside(
+        outside_rules(
             "lambda-number-less",
             "in the λV engines, less-than holds of equals",
             Check::Campaign,

@@ -20,17 +20,17 @@ enum Cut {
 /// The smallest program found for which `same` holds, after at most `tries` calls of it.
 pub(super) fn minimal(tree: &Tree, same: &mut dyn FnMut(&Tree) -> bool, tries: u32) -> Tree {
     let mut smallest = tree.clone();
-    let mut left = tries;
+    let mut remaining = tries;
     'smaller: loop {
         for (at, cut) in cuts(&smallest) {
             let Ok(candidate) = parse(&print(&smallest, at, cut)) else { continue };
             if nodes(&candidate) >= nodes(&smallest) {
                 continue;
             }
-            if left == 0 {
+            if remaining == 0 {
                 return smallest;
             }
-            left -= 1;
+            remaining -= 1;
             if same(&candidate) {
                 smallest = candidate;
                 continue 'smaller;

@@ -55,8 +55,8 @@ fn e_rec_func_rotated(r: &mut Reduction, rule: Rule, e: TermId, reducts: Vec<Red
     let (Rule::LvERecFunc, Some((&head, args))) = (rule, list.split_first()) else { return Ok(reducts) };
     let Node::RecFunc { body, .. } = r.terms.node(head) else { return Ok(reducts) };
     let mut args = args.to_vec();
-    let by = usize::from(!args.is_empty());
-    args.rotate_left(by);
+    let rotation = usize::from(!args.is_empty());
+    args.rotate_left(rotation);
     rewritten(r, reducts, body, &args, Some(head))
 }
 
@@ -87,13 +87,13 @@ fn branch(r: &Reduction, at: Rule, rule: Rule, e: TermId, reducts: Vec<Reduct>, 
 
 /// If the taken branch calls a rec-func, the other branch is taken.
 fn branches_swapped_under_rec(r: &mut Reduction, rule: Rule, e: TermId, reducts: Vec<Reduct>) -> Reducts {
-    let (taken, other) = match rule {
+    let (chosen, other) = match rule {
         Rule::LvEIfTrue => (2, 3),
         Rule::LvEIfFalse => (3, 2),
         _ => return Ok(reducts),
     };
     let list = items(r, e);
-    let calls = list.get(taken).is_some_and(|&t| items(r, t).first().is_some_and(|&h| matches!(r.terms.node(h), Node::RecFunc { .. })));
+    let calls = list.get(chosen).is_some_and(|&t| items(r, t).first().is_some_and(|&h| matches!(r.terms.node(h), Node::RecFunc { .. })));
     match list.get(other) {
         Some(&next) if calls => to(reducts, next),
         _ => Ok(reducts),
@@ -101,12 +101,12 @@ fn branches_swapped_under_rec(r: &mut Reduction, rule: Rule, e: TermId, reducts:
 }
 
 /// Only reducts of the items for which `keep` holds.
-fn only(at: Rule, rule: Rule, reducts: Vec<Reduct>, keep: impl Fn(u32) -> bool) -> Reducts {
+fn keep_only(at: Rule, rule: Rule, reducts: Vec<Reduct>, keep: impl Fn(u32) -> bool) -> Reducts {
     Ok(reducts.into_iter().filter(|reduct| rule != at || reduct.at.first().is_some_and(|&i| keep(i))).collect())
 }
 
 /// δ with a changed value for the builtin `name`.
-fn made(
+fn changed_value(
     r: &mut Reduction,
     rule: Rule,
     e: TermId,
@@ -162,7 +162,7 @@ pub(super) fn bugs() -> Vec<Bug> {
             Rule::LvERecArg,
             "e-rec-arg-first",
             "only the first argument of a rec-func reduces",
-            reducing(|_, rule, _, reducts| only(Rule::LvERecArg, rule, reducts, |i| i == 1)),
+            reducing(|_, rule, _, reducts| keep_only(Rule::LvERecArg, rule, reducts, |i| i == 1)),
         ),
         Bug::of(
             Rule::LvERecFunc,
@@ -180,25 +180,25 @@ pub(super) fn bugs() -> Vec<Bug> {
             Rule::LvEArg,
             "e-arg-first",
             "only the first operand of a builtin reduces",
-            reducing(|_, rule, _, reducts| only(Rule::LvEArg, rule, reducts, |i| i == 1)),
+            reducing(|_, rule, _, reducts| keep_only(Rule::LvEArg, rule, reducts, |i| i == 1)),
         ),
         Bug::of(
             Rule::LvEBuiltin,
             "e-builtin-fragment-swapped",
             "the fragment's coordinate is (y, x, z, w)",
-            reducing(|r, rule, e, reducts| made(r, rule, e, reducts, "frag-coord", |lanes| lanes.swap(0, 1))),
+            reducing(|r, rule, e, reducts| changed_value(r, rule, e, reducts, "frag-coord", |lanes| lanes.swap(0, 1))),
         ),
         Bug::of(
             Rule::LvEBuiltin,
             "e-builtin-construct-reversed",
             "vec3 takes its components in reverse order",
-            reducing(|r, rule, e, reducts| made(r, rule, e, reducts, "vec3", |lanes| lanes.reverse())),
+            reducing(|r, rule, e, reducts| changed_value(r, rule, e, reducts, "vec3", |lanes| lanes.reverse())),
         ),
         Bug::of(
             Rule::LvEBuiltin,
             "e-builtin-columns-swapped",
             "mat2 takes its columns in reverse order",
-            reducing(|r, rule, e, reducts| made(r, rule, e, reducts, "mat2", |lanes| lanes.rotate_left(2))),
+            reducing(|r, rule, e, reducts| changed_value(r, rule, e, reducts, "mat2", |lanes| lanes.rotate_left(2))),
         ),
         Bug::of(
             Rule::LvEApp,
@@ -209,21 +209,21 @@ pub(super) fn bugs() -> Vec<Bug> {
                 Ok(if rule == Rule::LvEApp && matches!(head, Some(Node::Let { .. })) { Vec::new() } else { reducts })
             }),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Reduction,
             "reduction-shadows",
             "an inner binder does not hide the outer one at its place",
             Check::Campaign,
             Planted { reduction: step::Planted { substitute: Some(capture::through_shadows), reducts: None }, ..Planted::default() },
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Reduction,
             "reduction-last-for-first",
             "the first identifier of a list stands for the last expression",
             Check::Campaign,
             Planted { reduction: step::Planted { substitute: Some(capture::last_for_first), reducts: None }, ..Planted::default() },
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Reduction,
             "reduction-sequential",
             "identifiers are substituted one after the other, as printed (LV-4)",

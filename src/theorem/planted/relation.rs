@@ -230,7 +230,7 @@ pub(super) fn bugs() -> Vec<Bug> {
             "the phis of a block read and write one after the other (LV-2)",
             replacing(Rule::SpirvPhi, phi_in_sequence),
         )
-        .by(Check::KnownModules),
+        .caught_by(Check::KnownModules),
         Bug::of(Rule::SpirvNop, "nop-not-loop-merge", "OpLoopMerge has no rule", replacing(Rule::SpirvNop, nop_not_loop_merge)),
         Bug::of(
             Rule::SpirvCompute,
@@ -274,7 +274,7 @@ pub(super) fn bugs() -> Vec<Bug> {
             "an index out of bounds has no rule",
             replacing(Rule::SpirvAccessChainOutOfBounds, access_stuck),
         )
-        .by(Check::KnownModules),
+        .caught_by(Check::KnownModules),
         Bug::of(
             Rule::SpirvLoad,
             "load-coordinates-swapped",
@@ -299,6 +299,6 @@ pub(super) fn bugs() -> Vec<Bug> {
             "OpUnreachable ends the invocation",
             replacing(Rule::SpirvUnreachable, unreachable_ends),
         )
-        .by(Check::KnownModules),
+        .caught_by(Check::KnownModules),
     ]
 }

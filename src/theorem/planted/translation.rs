@@ -474,28 +474,28 @@ fn substitutions() -> Vec<Bug> {
         };
     }
     vec![
-        Bug::beside(
+        Bug::outside_rules(
             Family::Translation,
             "translation-shadows",
             "an inner binder does not hide the outer one at its place",
             Check::Campaign,
             substitute!(through_shadows),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Translation,
             "translation-last-for-first",
             "the first identifier of a list stands for the last expression",
             Check::Campaign,
             substitute!(last_for_first),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Translation,
             "translation-sequential",
             "identifiers are substituted one after the other, as printed (LV-4)",
             Check::Equivalent(capture::CLOSED),
             substitute!(one_after_the_other),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Translation,
             "translation-rec-captured",
             "an outer rec carried into an inner rec-func becomes the inner one's (LV-4)",

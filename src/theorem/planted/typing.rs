@@ -23,12 +23,12 @@ fn gives(rule: Rule, at: Rule, decision: Decision, ty: Type) -> Decision {
 }
 
 /// The rule's premise is not checked: if it fails, the rule gives this type.
-fn passes(rule: Rule, at: Rule, decision: Decision, ty: Type) -> Decision {
+fn accepts(rule: Rule, at: Rule, decision: Decision, ty: Type) -> Decision {
     if rule == at { decision.or(Ok(ty)) } else { decision }
 }
 
 /// The type at a place that forgets that rec may be called.
-fn forgotten(ty: Type) -> Type {
+fn without_rec(ty: Type) -> Type {
     match ty {
         Type::Rec(ground) => Type::Ground(ground),
         other => other,
@@ -36,7 +36,7 @@ fn forgotten(ty: Type) -> Type {
 }
 
 /// The type Rec τ for a type τ of values. Other types stay.
-fn of_rec(ty: Type) -> Type {
+fn with_rec(ty: Type) -> Type {
     match ty {
         Type::Ground(ground) => Type::Rec(ground),
         other => other,
@@ -59,17 +59,17 @@ fn atoms() -> Vec<Bug> {
             Rule::LvTNum,
             "t-num-applied",
             "a number applied to arguments is a number: (1 2) is accepted",
-            deciding(|rule, _, d| passes(rule, Rule::LvTNum, d, NUM)),
+            deciding(|rule, _, d| accepts(rule, Rule::LvTNum, d, NUM)),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(Rule::LvTTrue, "t-true-num", "true has type Num", deciding(|rule, _, d| gives(rule, Rule::LvTTrue, d, NUM))),
         Bug::of(
             Rule::LvTTrue,
             "t-true-applied",
             "true applied to arguments is a Boolean",
-            deciding(|rule, _, d| passes(rule, Rule::LvTTrue, d, BOOL)),
+            deciding(|rule, _, d| accepts(rule, Rule::LvTTrue, d, BOOL)),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTFalse,
             "t-false-missing",
@@ -80,9 +80,9 @@ fn atoms() -> Vec<Bug> {
             Rule::LvTFalse,
             "t-false-applied",
             "false applied to arguments is a Boolean",
-            deciding(|rule, _, d| passes(rule, Rule::LvTFalse, d, BOOL)),
+            deciding(|rule, _, d| accepts(rule, Rule::LvTFalse, d, BOOL)),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTParam,
             "t-param-scalar",
@@ -96,9 +96,9 @@ fn atoms() -> Vec<Bug> {
             Rule::LvTParam,
             "t-param-applied",
             "a rec-func parameter may be applied to arguments",
-            deciding(|rule, _, d| passes(rule, Rule::LvTParam, d, NUM)),
+            deciding(|rule, _, d| accepts(rule, Rule::LvTParam, d, NUM)),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
     ]
 }
 
@@ -113,7 +113,7 @@ fn applications() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTIf,
             "t-if-vector-condition",
@@ -123,7 +123,7 @@ fn applications() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTIf,
             "t-if-first-branch",
@@ -142,12 +142,12 @@ fn applications() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTApp,
             "t-app-forgets-rec",
             "an application forgets that its head may call rec",
-            deciding(|rule, _, d| if rule == Rule::LvTApp { d.map(forgotten) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvTApp { d.map(without_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvTFunc,
@@ -162,14 +162,14 @@ fn applications() -> Vec<Bug> {
             Rule::LvTFunc,
             "t-func-arity",
             "a func ignores arguments that it has no parameters for",
-            deciding(|rule, _, d| passes(rule, Rule::LvTFunc, d, NUM)),
+            deciding(|rule, _, d| accepts(rule, Rule::LvTFunc, d, NUM)),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTLet,
             "t-let-rec",
             "the body of a let may always call rec",
-            deciding(|rule, _, d| if rule == Rule::LvTLet { d.map(of_rec) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvTLet { d.map(with_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvTBuiltin,
@@ -200,7 +200,7 @@ fn applications() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTBuiltin,
             "t-builtin-unresolved",
@@ -210,7 +210,7 @@ fn applications() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
     ]
 }
 
@@ -220,7 +220,7 @@ fn loops() -> Vec<Bug> {
             Rule::LvTRecFunc,
             "t-rec-func-keeps-rec",
             "a rec-func has its body's type Rec τ, not τ",
-            deciding(|rule, _, d| if rule == Rule::LvTRecFunc { d.map(of_rec) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvTRecFunc { d.map(with_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvTRecFunc,
@@ -231,7 +231,7 @@ fn loops() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTRecFunc,
             "t-rec-func-never-ends",
@@ -241,7 +241,7 @@ fn loops() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTRecFunc,
             "t-rec-func-argument",
@@ -251,7 +251,7 @@ fn loops() -> Vec<Bug> {
                 _ => d,
             }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(Rule::LvTRec, "t-rec-num", "a call of rec is a number", deciding(|rule, _, d| gives(rule, Rule::LvTRec, d, NUM))),
         Bug::of(
             Rule::LvTRec,
@@ -259,14 +259,14 @@ fn loops() -> Vec<Bug> {
             "the types of rec's arguments are not looked at",
             deciding(|rule, premises, d| if rule == Rule::LvTRec && !premises.is_empty() { d.or(Ok(Type::PureRec)) } else { d }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
         Bug::of(
             Rule::LvTRec,
             "t-rec-arity",
             "rec may have fewer or more arguments than its rec-func, or be an outer one's",
             deciding(|rule, premises, d| if rule == Rule::LvTRec && premises.is_empty() { d.or(Ok(Type::PureRec)) } else { d }),
         )
-        .by(Check::NearMisses),
+        .caught_by(Check::NearMisses),
     ]
 }
 
@@ -276,7 +276,7 @@ fn matches() -> Vec<Bug> {
             Rule::LvRecMatchSame,
             "same-rec",
             "rec-match(τ, τ) = Rec τ",
-            deciding(|rule, _, d| if rule == Rule::LvRecMatchSame { d.map(of_rec) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvRecMatchSame { d.map(with_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvRecMatchSame,
@@ -291,13 +291,13 @@ fn matches() -> Vec<Bug> {
             Rule::LvRecMatchRecLeft,
             "rec-left",
             "rec-match(Rec τ, τ) = τ",
-            deciding(|rule, _, d| if rule == Rule::LvRecMatchRecLeft { d.map(forgotten) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvRecMatchRecLeft { d.map(without_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvRecMatchRecRight,
             "rec-right",
             "rec-match(τ, Rec τ) = τ",
-            deciding(|rule, _, d| if rule == Rule::LvRecMatchRecRight { d.map(forgotten) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvRecMatchRecRight { d.map(without_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvRecMatchPureLeftRec,
@@ -309,13 +309,13 @@ fn matches() -> Vec<Bug> {
             Rule::LvRecMatchPureRightRec,
             "pure-right-rec",
             "rec-match(Rec τ, PureRec) = τ",
-            deciding(|rule, _, d| if rule == Rule::LvRecMatchPureRightRec { d.map(forgotten) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvRecMatchPureRightRec { d.map(without_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvRecMatchPureRight,
             "pure-right",
             "rec-match(τ, PureRec) = τ, the other branch's type (LV-23)",
-            deciding(|rule, _, d| if rule == Rule::LvRecMatchPureRight { d.map(forgotten) } else { d }),
+            deciding(|rule, _, d| if rule == Rule::LvRecMatchPureRight { d.map(without_rec) } else { d }),
         ),
         Bug::of(
             Rule::LvRecMatchPureLeft,
@@ -338,28 +338,28 @@ fn substituting(substitute: Substitute<Typed>) -> Planted {
 
 fn substitutions() -> Vec<Bug> {
     vec![
-        Bug::beside(
+        Bug::outside_rules(
             Family::Typing,
             "typing-rec-captured",
             "an outer rec carried into an inner rec-func becomes the inner one's (LV-4)",
             Check::NearMisses,
             substituting(capture::rec_in_typing),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Typing,
             "typing-shadows",
             "an inner binder does not hide the outer one at its place",
             Check::Campaign,
             substituting(capture::through_shadows),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Typing,
             "typing-last-for-first",
             "the first identifier of a list stands for the last expression",
             Check::Campaign,
             substituting(capture::last_for_first),
         ),
-        Bug::beside(
+        Bug::outside_rules(
             Family::Typing,
             "typing-sequential",
             "identifiers are substituted one after the other, as printed (LV-4)",

@@ -27,9 +27,9 @@ pub(super) struct Computed {
     /// The step of the relation.
     pub(super) step: u64,
     /// The block that control came from.
-    from: u32,
+    predecessor: u32,
     /// The index of its first component in the trace's bits.
-    first: u32,
+    first_component: u32,
     /// Whether its value is decided, so that a device can be wrong about it.
     pub(super) decided: bool,
 }
@@ -80,8 +80,8 @@ impl Trace {
             by_block: FxHashMap::default(),
             dominators: dominators(module, entry),
         };
-        let mut from = 0;
-        let mut sink = |event: &Event<'_, '_>| trace.event(module, event, settings, &mut from);
+        let mut predecessor = 0;
+        let mut sink = |event: &Event<'_, '_>| trace.event(module, event, settings, &mut predecessor);
         let relation = Relation::new(Rules::standard(), settings.planted.target_arithmetic);
         let outcome = step::run(module, entry, inputs, fuel, &relation, &mut sink).map_err(|e| e.to_string())?;
         let Outcome::Observed(outputs) = outcome else { return Err(format!("the relation ends as {}", outcome.name())) };
@@ -95,17 +95,17 @@ impl Trace {
     }
 
     /// Makes every computation count as decided.
-    pub(super) fn take_all(&mut self) {
+    pub(super) fn decide_all(&mut self) {
         self.computed.iter_mut().for_each(|computed| computed.decided = true);
         self.decided = (0..self.computed.len()).collect();
     }
 
-    fn event(&mut self, module: &Module, event: &Event<'_, '_>, settings: &Settings, from: &mut u32) {
+    fn event(&mut self, module: &Module, event: &Event<'_, '_>, settings: &Settings, predecessor: &mut u32) {
         let operands = event.instruction.operands(module.words());
         match event.instruction.op {
-            Op::Branch => *from = event.at.block,
+            Op::Branch => *predecessor = event.at.block,
             Op::BranchConditional => {
-                *from = event.at.block;
+                *predecessor = event.at.block;
                 self.by_block.entry(event.at.block).or_default().push(self.branches.len() as u32);
                 self.branches.push((event.step, operands[0]));
             }
@@ -124,16 +124,16 @@ impl Trace {
         }
         let is_truth = module.shape(id).scalar == Scalar::Bool;
         let index = self.computed.len() as u32;
-        let places = self.by_id.entry(id).or_default();
+        let indices = self.by_id.entry(id).or_default();
         let computed = Computed {
             id,
-            occurrence: places.len() as u32,
+            occurrence: indices.len() as u32,
             step: event.step,
-            from: *from,
-            first: self.bits.len() as u32,
+            predecessor: *predecessor,
+            first_component: self.bits.len() as u32,
             decided: lanes.iter().any(|&l| is_decided(l, is_truth, settings.profile)),
         };
-        places.push(index);
+        indices.push(index);
         self.bits.extend(lanes.iter().map(|l| l.bits));
         self.computed.push(computed);
         let ids = match event.instruction.op {
@@ -148,14 +148,14 @@ impl Trace {
     /// The bits of a computation's components, followed by those of later ones.
     pub(super) fn bits(&self, computed: &Computed) -> &[u32] {
         // Computations are stored without gaps. The caller knows the number of components.
-        &self.bits[computed.first as usize..]
+        &self.bits[computed.first_component as usize..]
     }
 
     /// The last computation of an id before a step.
     pub(super) fn last(&self, id: u32, step: u64) -> Option<usize> {
-        let places = self.by_id.get(&id)?;
-        let before = places.partition_point(|&i| self.computed[i as usize].step < step);
-        before.checked_sub(1).map(|at| places[at] as usize)
+        let indices = self.by_id.get(&id)?;
+        let before = indices.partition_point(|&i| self.computed[i as usize].step < step);
+        before.checked_sub(1).map(|at| indices[at] as usize)
     }
 
     /// The decided computations that are direct operands of a computation.
@@ -163,7 +163,7 @@ impl Trace {
         let computed = self.computed[index];
         let Some(definition) = self.by_definition.get(&computed.id) else { return Vec::new() };
         let ids: Vec<u32> = match definition.is_phi {
-            true => definition.operands.chunks_exact(2).filter(|pair| pair[1] == computed.from).map(|pair| pair[0]).collect(),
+            true => definition.operands.chunks_exact(2).filter(|pair| pair[1] == computed.predecessor).map(|pair| pair[0]).collect(),
             false => definition.operands.clone(),
         };
         self.decided_before(ids.into_iter().map(|id| (id, computed.step)))
@@ -179,23 +179,23 @@ impl Trace {
     pub(super) fn decisions(&self, index: usize) -> Vec<usize> {
         let computed = self.computed[index];
         let block = self.by_definition.get(&computed.id).map_or(0, |d| d.block);
-        let mut led: Vec<(u64, u32)> = Vec::new();
+        let mut conditions: Vec<(u64, u32)> = Vec::new();
         for block in std::iter::successors(self.dominators.get(&block), |b| self.dominators.get(b)) {
-            let Some(places) = self.by_block.get(block) else { continue };
-            let before = places.partition_point(|&b| self.branches[b as usize].0 < computed.step);
-            led.extend(before.checked_sub(1).map(|at| self.branches[places[at] as usize]));
+            let Some(indices) = self.by_block.get(block) else { continue };
+            let before = indices.partition_point(|&b| self.branches[b as usize].0 < computed.step);
+            conditions.extend(before.checked_sub(1).map(|at| self.branches[indices[at] as usize]));
         }
-        let again = self.last(computed.id, computed.step).map(|i| self.computed[i].step);
-        let since = led.first().map(|b| b.0).max(again).unwrap_or(0);
-        let from = self.branches.partition_point(|b| b.0 < since);
+        let previous_step = self.last(computed.id, computed.step).map(|i| self.computed[i].step);
+        let since_step = conditions.first().map(|b| b.0).max(previous_step).unwrap_or(0);
+        let from = self.branches.partition_point(|b| b.0 < since_step);
         let to = self.branches.partition_point(|b| b.0 < computed.step);
         let since = &self.branches[from..to];
         let first = since.len().min(MAX_DECISIONS);
         let last = since.len().saturating_sub(MAX_DECISIONS).max(first);
-        led.truncate(2 * MAX_DECISIONS);
-        led.extend_from_slice(&since[..first]);
-        led.extend_from_slice(&since[last..]);
-        self.decided_before(led.into_iter().map(|(step, condition)| (condition, step)))
+        conditions.truncate(2 * MAX_DECISIONS);
+        conditions.extend_from_slice(&since[..first]);
+        conditions.extend_from_slice(&since[last..]);
+        self.decided_before(conditions.into_iter().map(|(step, condition)| (condition, step)))
     }
 
     /// The decided ones among the last computations of these ids before these steps, in order.

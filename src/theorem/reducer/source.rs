@@ -18,7 +18,7 @@ use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Tally, Target, check_program};
 
 /// The most programs that the caller is asked about.
-const QUESTIONS: u32 = 50_000;
+const MAX_TRIES: u32 = 50_000;
 
 /// Makes a λV or a WSL program smaller while `interesting` holds for its text, until a time limit.
 /// `interesting` is called only with valid programs. If the first λV program is ill typed, smaller
@@ -33,7 +33,7 @@ pub fn reduced_text(
     interesting: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Reduced<String>, InvalidInput> {
     let mut questions = 0;
-    let mut asked = |text: &str| {
+    let mut is_interesting = |text: &str| {
         questions += 1;
         interesting(text)
     };
@@ -45,21 +45,21 @@ pub fn reduced_text(
         _ => None,
     };
     let printed = tree.as_ref().map_or(text.to_string(), |tree| tree.print());
-    if !asked(&printed) {
+    if !is_interesting(&printed) {
         return Err(InvalidInput::new(InputFault::Uninteresting, "the program is not interesting itself"));
     }
     let mut cut_short = false;
     let mut fails = |text: &str| {
         cut_short |= TimeLimit::passed(until).is_some();
-        !cut_short && asked(text)
+        !cut_short && is_interesting(text)
     };
     let program = match &tree {
         Some(tree) => {
             let is_typed = Program::resolve(tree).is_ok_and(|program| infer(&program, Limits::default()).is_ok());
             let keep = if is_typed { Keep::WellTyped } else { Keep::Resolved };
-            minimal_that_keeps(keep, tree, &mut |tree| fails(&tree.print()), QUESTIONS).print()
+            minimal_that_keeps(keep, tree, &mut |tree| fails(&tree.print()), MAX_TRIES).print()
         }
-        None => shrink::minimal(text, &mut fails, QUESTIONS),
+        None => shrink::minimal(text, &mut fails, MAX_TRIES),
     };
     Ok(Reduced { program, questions, cut_short })
 }

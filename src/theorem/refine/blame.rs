@@ -64,7 +64,7 @@ pub(super) struct Traced<'m> {
     size: u32,
     /// The first undefined behaviour of the run, if any. Another engine may meet that of another
     /// invocation first.
-    pub(super) met: Option<Undefined>,
+    pub(super) undefined_behaviour: Option<Undefined>,
 }
 
 impl Traced<'_> {
@@ -78,7 +78,7 @@ impl Traced<'_> {
         let site = undefined.site.as_ref()?;
         let size = self.size.max(1);
         let invocation = InvocationId { workgroup: site.invocation / size, local: site.invocation % size };
-        self.doubts.about(undefined.ub, invocation, self.doubts.module.instructions().get(site.instruction as usize)?)
+        self.doubts.why_uncertain(undefined.ub, invocation, self.doubts.module.instructions().get(site.instruction as usize)?)
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn traced<'m>(side: &'m Side, input: &Input, settings: &Settings, fue
     let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
     let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
     let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), Doubts::new(module, profile));
-    let mut trace = Traced { profile, writers, last, doubts, size, met: None };
+    let mut trace = Traced { profile, writers, last, doubts, size, undefined_behaviour: None };
     let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
         let operands = event.instruction.operands(module.words());
         trace.doubts.event(event);
@@ -96,23 +96,23 @@ pub(super) fn traced<'m>(side: &'m Side, input: &Input, settings: &Settings, fue
             match action {
                 Action::Store(extent, scalars) => {
                     let type_ = operands.get(1).and_then(|&id| module.type_of(id));
-                    trace.wrote(event, (module, input), extent, scalars, &|k| type_.and_then(|id| module.types().scalar_at(id, k)));
+                    trace.record_store(event, (module, input), extent, scalars, &|k| type_.and_then(|id| module.types().scalar_at(id, k)));
                 }
                 Action::Atomic { extent, store: Some(scalar), .. } => {
                     let type_ = operands.first().and_then(|&id| module.type_of(id)).and_then(|id| module.pointer_type(id));
                     let scalars = std::slice::from_ref(scalar);
-                    trace.wrote(event, (module, input), extent, scalars, &|_| type_.and_then(|(_, id)| module.types().get(id)));
+                    trace.record_store(event, (module, input), extent, scalars, &|_| type_.and_then(|(_, id)| module.types().get(id)));
                 }
                 _ => {}
             }
         }
     });
-    trace.met = report.undefined.first().cloned();
+    trace.undefined_behaviour = report.undefined.first().cloned();
     trace
 }
 
 impl Traced<'_> {
-    fn wrote(
+    fn record_store(
         &mut self,
         event: &Event<'_, '_>,
         (module, input): (&Module, &Input),
@@ -185,11 +185,11 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
                 disagreement.after += &format!("\n{}", elsewhere.description);
             }
         }
-        DifferenceKind::Ends(how) => {
-            disagreement.what = format!("AFTER ends without an observation: {how}");
-            disagreement.after = match how.as_str() {
+        DifferenceKind::Ends(ending) => {
+            disagreement.what = format!("AFTER ends without an observation: {ending}");
+            disagreement.after = match ending.as_str() {
                 "out of fuel" => format!("it executes more than {} instructions", disagreement.difference.fuel),
-                how => how.into(),
+                ending => ending.into(),
             };
         }
         DifferenceKind::Texel { after, .. } => {
@@ -198,16 +198,16 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         }
         DifferenceKind::Byte { place, byte, bytes, allowed, .. } => {
             let (place, byte, bytes) = (*place, *byte, *bytes);
-            let of = |side: &Side, fuel: u64, schedule: &Schedule| {
+            let inspect = |side: &Side, fuel: u64, schedule: &Schedule| {
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
                 let trace = traced(side, input, settings, fuel, schedule);
                 let observation = if let Outcome::Observed(observation) = observation { observation } else { Observation::default() };
                 let found = element(before, side, input, place, byte, &observation);
                 (found, trace.writer(place, byte).copied(), observation)
             };
-            let (b, b_writer, b_shown) = of(before, settings.fuel, &disagreement.difference.before);
+            let (b, b_writer, b_shown) = inspect(before, settings.fuel, &disagreement.difference.before);
             let (a, a_writer, a_shown) = match &disagreement.difference.elsewhere {
-                None => of(after, disagreement.difference.fuel, &disagreement.difference.after),
+                None => inspect(after, disagreement.difference.fuel, &disagreement.difference.after),
                 Some(elsewhere) => {
                     let observation = elsewhere.shown.observed().cloned().unwrap_or_default();
                     (element(before, after, input, place, byte, &observation), None, observation)
@@ -242,7 +242,7 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
             format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id()),
             report::undefined(&after.module, undefined, None),
         ),
-        DifferenceKind::Ends(how) => (format!("AFTER ends without an observation: {how}"), how.clone()),
+        DifferenceKind::Ends(ending) => (format!("AFTER ends without an observation: {ending}"), ending.clone()),
         DifferenceKind::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
         DifferenceKind::Byte { place, byte, bytes, undefined, .. } => {
             let shown = if *undefined { "any value" } else { "another value" };
@@ -255,8 +255,8 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
 }
 
 /// A differing texel, as one sentence.
-fn texel_text(how: &DifferenceKind) -> String {
-    let DifferenceKind::Texel { of, at: [x, y, z], component, components, before, after, .. } = how else { return String::new() };
+fn texel_text(kind: &DifferenceKind) -> String {
+    let DifferenceKind::Texel { of, at: [x, y, z], component, components, before, after, .. } = kind else { return String::new() };
     let more = if *components > 1 { format!(" ({components} components differ)") } else { String::new() };
     format!("component {component} of the texel at ({x},{y},{z}) of {of}: BEFORE shows {before}, AFTER shows {after}{more}")
 }

@@ -59,7 +59,7 @@ impl Coverage {
 
     /// Whether an input reaches a new block and ends with an observation. The number of
     /// instructions is 0 without an observation.
-    pub(super) fn misses(&self, side: &Side, input: &Input, settings: &Settings) -> (bool, u64) {
+    pub(super) fn reaches_new_block(&self, side: &Side, input: &Input, settings: &Settings) -> (bool, u64) {
         let (blocks, instructions) = side.blocks(input, settings, settings.fuel.min(FUEL));
         (!blocks.is_subset(&self.ran), instructions)
     }

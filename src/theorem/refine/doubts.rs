@@ -14,7 +14,7 @@ use smallstep_semantics::undefined::Ub;
 const CONTROL: u32 = 0;
 
 /// Whether an instruction only moves components of its operands, which are all in registers.
-fn moves(op: Op) -> bool {
+fn only_moves(op: Op) -> bool {
     matches!(
         op,
         Op::CompositeConstruct
@@ -49,30 +49,31 @@ impl<'m> Doubts<'m> {
     }
 
     pub(super) fn event(&mut self, event: &Event<'_, '_>) {
-        let (i, by) = (event.instruction, event.invocation);
+        let (i, invocation) = (event.instruction, event.invocation);
         let operands = i.operands(self.module.words());
-        self.last = Some((by, *i));
+        self.last = Some((invocation, *i));
         if let Some(Value::Scalars(scalars)) = event.value {
             let differs = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(self.profile);
-            self.differs.insert((by, i.result), scalars.iter().any(differs));
-            let known = |id: &u32| self.computed.get(&(by, *id)).copied().unwrap_or(false);
+            self.differs.insert((invocation, i.result), scalars.iter().any(differs));
+            let known = |id: &u32| self.computed.get(&(invocation, *id)).copied().unwrap_or(false);
             let computed = scalars.iter().filter_map(|scalar| scalar.undefined).any(|origin| {
                 let made_here = self.module.instructions().get(origin.instruction as usize).is_some_and(|made| made.result == i.result);
-                !made_here && (!moves(i.op) || operands.iter().any(known))
+                !made_here && (!only_moves(i.op) || operands.iter().any(known))
             });
-            self.computed.insert((by, i.result), computed);
+            self.computed.insert((invocation, i.result), computed);
         }
-        if matches!(i.op, Op::BranchConditional | Op::Switch) && self.differs.get(&(by, operands[0])).copied().unwrap_or(false) {
-            self.differs.insert((by, CONTROL), true);
+        if matches!(i.op, Op::BranchConditional | Op::Switch) && self.differs.get(&(invocation, operands[0])).copied().unwrap_or(false) {
+            self.differs.insert((invocation, CONTROL), true);
         }
     }
 
     /// Why the undefined behaviour of an invocation at an instruction is not certain. `None` if
     /// it is.
-    pub(super) fn about(&self, ub: Ub, by: InvocationId, instruction: &Instruction) -> Option<String> {
+    pub(super) fn why_uncertain(&self, ub: Ub, invocation: InvocationId, instruction: &Instruction) -> Option<String> {
         let operands = instruction.operands(self.module.words());
-        let any =
-            |of: &FxHashMap<(InvocationId, u32), bool>, ids: &[u32]| ids.iter().any(|&id| of.get(&(by, id)).copied().unwrap_or(false));
+        let any = |flags: &FxHashMap<(InvocationId, u32), bool>, ids: &[u32]| {
+            ids.iter().any(|&id| flags.get(&(invocation, id)).copied().unwrap_or(false))
+        };
         if any(&self.differs, operands) || any(&self.differs, &[CONTROL]) {
             return Some(format!("{} depends on a value that devices may differ in", ub.id()));
         }

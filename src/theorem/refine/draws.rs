@@ -36,7 +36,7 @@ use crate::dispatch::{DrawDispatch, DrawResult};
 
 /// A part of the observation of a draw.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::theorem) enum Of {
+pub(in crate::theorem) enum DrawPart {
     /// The colour attachment at a location.
     Target(u32),
     /// The buffer at a set and binding.
@@ -48,9 +48,9 @@ pub struct Stages {
     pub(in crate::theorem) vertex: Arc<Module>,
     pub(in crate::theorem) fragment: Arc<Module>,
     /// The vertex stage on the machine. `None` if the machine does not support it.
-    shader: Option<VertexProgram>,
+    vertex_program: Option<VertexProgram>,
     /// The fragment stage on the machine. `None` if the machine does not support it.
-    pub(in crate::theorem) program: Option<FragmentProgram>,
+    pub(in crate::theorem) fragment_program: Option<FragmentProgram>,
     /// The behaviour of accesses out of bounds.
     pub robustness: Robustness,
 }
@@ -63,9 +63,9 @@ impl Stages {
     pub fn new(dispatch: &DrawDispatch) -> Result<Stages, LoadError> {
         let vertex = Arc::new(Module::load(&dispatch.vertex.words)?);
         let fragment = Arc::new(Module::load(&dispatch.fragment.words)?);
-        let shader = compiled(VertexProgram::of(&vertex, &dispatch.vertex.entry))?;
-        let program = compiled(FragmentProgram::of(&fragment, &dispatch.fragment.entry))?;
-        Ok(Stages { vertex, shader, fragment, program, robustness: Robustness::None })
+        let vertex_program = compiled(VertexProgram::of(&vertex, &dispatch.vertex.entry))?;
+        let fragment_program = compiled(FragmentProgram::of(&fragment, &dispatch.fragment.entry))?;
+        Ok(Stages { vertex, vertex_program, fragment, fragment_program, robustness: Robustness::None })
     }
 
     /// The picture of a draw with these stages, within so many instructions. The machine draws it,
@@ -77,8 +77,8 @@ impl Stages {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
-        if let Some(program) = &self.program {
-            match draw::picture_by((&self.vertex, self.shader.as_ref()), program, &lent, &raster::Rules::default())? {
+        if let Some(program) = &self.fragment_program {
+            match draw::picture_by((&self.vertex, self.vertex_program.as_ref()), program, &lent, &raster::Rules::default())? {
                 // The relation supports more than the machine.
                 Outcome::Unsupported(_) => {}
                 outcome => return Ok(outcome),
@@ -108,8 +108,9 @@ impl Stages {
             stages[last].event(event);
         };
         let outcome = draw::run(&self.vertex, &self.fragment, &lent, &Relation::default(), &mut watch).ok()?;
-        let (by, instruction) = stages[last].last?;
-        matches!(outcome, Outcome::Undefined(undefined) if undefined.ub == ub).then(|| stages[last].about(ub, by, &instruction))?
+        let (invocation, instruction) = stages[last].last?;
+        matches!(outcome, Outcome::Undefined(undefined) if undefined.ub == ub)
+            .then(|| stages[last].why_uncertain(ub, invocation, &instruction))?
     }
 
     /// The first word of an attachment or a buffer that a device shows and no device may show: its
@@ -124,7 +125,7 @@ impl Stages {
         dispatch: &DrawDispatch,
         before: &Picture,
         result: DrawResult,
-        (of, profile): (Of, Option<Profile>),
+        (part, profile): (DrawPart, Option<Profile>),
         left_out: &mut dyn FnMut(u64) -> bool,
         fuel: u64,
     ) -> Result<Option<(u32, u32)>, String> {
@@ -133,21 +134,21 @@ impl Stages {
             Outcome::Observed(allowed) => allowed,
             other => return Err(format!("over sets, the draw ends with {}", observe::ending(&other))),
         };
-        match of {
-            Of::Target(location) => {
+        match part {
+            DrawPart::Target(location) => {
                 let targets: Vec<_> = before.targets.iter().filter(|target| target.location == location).cloned().collect();
                 let differing = differing_targets(&targets, &after).into_iter();
                 let wrong = differing.filter(|texel| !left_out(texel.texel)).find(|texel| allows(&allowed, texel) == Some(false));
                 Ok(wrong.map(|texel| (texel.before as u32, texel.after.unwrap_or_default() as u32)))
             }
-            Of::Buffer(set, binding) => {
-                let of = |buffers: &[ObservedBuffer]| buffers.iter().position(|b| (b.set, b.binding) == (set, binding));
+            DrawPart::Buffer(set, binding) => {
+                let position_in = |buffers: &[ObservedBuffer]| buffers.iter().position(|b| (b.set, b.binding) == (set, binding));
                 let whole = "a draw shows no such buffer";
-                let (b, a) = (of(&before.buffers).ok_or(whole)?, of(&after.buffers).ok_or(whole)?);
+                let (b, a) = (position_in(&before.buffers).ok_or(whole)?, position_in(&after.buffers).ok_or(whole)?);
                 let words = |b: &ObservedBuffer| -> Vec<u32> {
                     b.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
                 };
-                let number = of(&allowed.buffers);
+                let number = position_in(&allowed.buffers);
                 let doubted = |at: u64| allowed.doubtful.iter().any(|d| Some(d.buffer) == number && d.start < at + 4 && at < d.end);
                 let both = words(&before.buffers[b]).into_iter().zip(words(&after.buffers[a]));
                 Ok((0u64..).zip(both).find(|(word, (was, is))| was != is && !doubted(4 * word)).map(|(_, both)| both))
@@ -163,8 +164,8 @@ impl Stages {
         lent.resources.robustness = self.robustness;
         lent.resources.profile = profile;
         let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
-        let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()), machine: None };
-        draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
+        let run_settings = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()), machine: None };
+        draw::run_with(&self.vertex, &self.fragment, &lent, &run_settings, &mut ())
     }
 }
 
@@ -191,7 +192,7 @@ fn observation(picture: &Picture) -> Observation {
 
 /// Judges one draw. AFTER is the same draw with other stages. Of the settings, `fuel` is the most
 /// instructions of BEFORE.
-pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), settings: &Settings) -> Judged {
+pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, draw_after): (&Stages, &DrawDispatch), settings: &Settings) -> Judged {
     let fuel = settings.fuel;
     let of_before = match before.definite(draw, fuel) {
         Ok(outcome) => outcome,
@@ -202,7 +203,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     }
     let Outcome::Observed(b) = &of_before else { return Judged::Vacuous(observe::ending(&of_before)) };
     let more = b.instructions.max(1).saturating_mul(SLOWER).saturating_add(ALLOWANCE);
-    let of_after = match after.definite(same, more) {
+    let of_after = match after.definite(draw_after, more) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error),
     };
@@ -223,7 +224,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     let a = match &of_after {
         Outcome::Observed(a) => a,
         Outcome::Undefined(undefined) => {
-            return match after.doubt(same, more, undefined.ub) {
+            return match after.doubt(draw_after, more, undefined.ub) {
                 Some(why) => Judged::Undecided(why),
                 None => disagree(DifferenceKind::Undefined(Box::new(undefined.clone()))),
             };
@@ -232,12 +233,12 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     };
     let judged = compared((before, draw), (b, a), &disagree, settings);
     let (Judged::Agree { .. }, Some(device)) = (&judged, &settings.device) else { return judged };
-    let result = match device.shown(|device| drawn_by(same, device)) {
+    let result = match device.shown(|device| drawn_by(draw_after, device)) {
         Ok(result) => result,
         Err(NotShown::Judged(judged)) => return judged,
-        Err(NotShown::Fails(how)) => return disagree(DifferenceKind::Ends(how)),
+        Err(NotShown::Fails(ending)) => return disagree(DifferenceKind::Ends(ending)),
     };
-    let Some(picture) = picture(same, result) else {
+    let Some(picture) = picture(draw_after, result) else {
         return Judged::Unchecked(Unchecked::Unsupported("an attachment of another size".into()));
     };
     match compared((before, draw), (b, &picture), &disagree, settings) {
@@ -331,7 +332,7 @@ fn compared(
         if texel.is_wrong(&allowed.doubtful_texels) { wrong.push(texel) } else { undecided = true }
     }
     if let Some(first) = wrong.first() {
-        return disagree(first.how(wrong.len() as u64));
+        return disagree(first.difference_kind(wrong.len() as u64));
     }
     let doubted = |place: Place, byte: u64| {
         let buffer = allowed.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding));

@@ -32,7 +32,7 @@ use super::{Input, Planted, Settings, Side};
 use crate::compute::given::Place;
 
 /// A word that is wrong on every device.
-pub(super) struct Outside {
+pub(super) struct WrongWord {
     pub(super) place: Place,
     /// The index of the first differing byte of the word.
     pub(super) byte: u64,
@@ -43,9 +43,9 @@ pub(super) struct Outside {
 }
 
 /// The verdict of sets on differing words.
-pub(super) struct Judged {
+pub(super) struct SetVerdict {
     /// The words for which AFTER shows a value that no device may show for BEFORE.
-    pub(super) outside: Vec<Outside>,
+    pub(super) wrong_words: Vec<WrongWord>,
     /// Whether BEFORE allows all of the words.
     pub(super) all_allowed: bool,
 }
@@ -75,20 +75,20 @@ impl Allowed {
 }
 
 /// The verdict of sets on the words with differing bytes. The bytes are sorted by place and offset.
-pub(super) fn judged(
+pub(super) fn judge_words(
     (before, side): (&Side, &Side),
     after: &Observation,
     input: &Input,
     settings: &Settings,
     fuel: u64,
     differing: &[(Place, u64, Byte, Byte)],
-) -> Judged {
-    let mut found = Judged { outside: Vec::new(), all_allowed: false };
+) -> SetVerdict {
+    let mut found = SetVerdict { wrong_words: Vec::new(), all_allowed: false };
     let Some(allowed) = Allowed::of(before, input, settings) else { return found };
     found.all_allowed = true;
-    let same = OnceCell::new();
-    let is_same = |word: (Place, u64)| {
-        let both = same.get_or_init(|| {
+    let formulas = OnceCell::new();
+    let allowed_by_formulas = |word: (Place, u64)| {
+        let both = formulas.get_or_init(|| {
             let mut atoms = Atoms::default();
             let of_before = Formulas::of(before, input, settings, settings.fuel, &mut atoms)?;
             Some((of_before, Formulas::of(side, input, settings, fuel, &mut atoms)?))
@@ -106,7 +106,7 @@ pub(super) fn judged(
         let known = set.filter(|_| !settings.does(Planted::Sets) && !settings.does(Planted::Floats));
         let bytes = bytes_at(after, input, place);
         let (Some(set), Some(word)) = (known, bytes.get(offset as usize..offset as usize + 4)) else {
-            found.all_allowed &= is_same((place, offset));
+            found.all_allowed &= allowed_by_formulas((place, offset));
             continue;
         };
         let known: Option<Vec<u8>> = word.iter().copied().collect();
@@ -114,9 +114,9 @@ pub(super) fn judged(
             let float = f32::from_bits(u32::from_le_bytes(word));
             if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
         });
-        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside) || is_same((place, offset)));
+        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside) || allowed_by_formulas((place, offset)));
         if !admitted || settings.does(Planted::Points) {
-            found.outside.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
+            found.wrong_words.push(WrongWord { place, byte, undefined: known.is_none(), allowed: set });
         }
     }
     found
@@ -124,7 +124,7 @@ pub(super) fn judged(
 
 /// Whether a set is exactly what devices may show: a subnormal number, or zero in its place.
 fn is_exact(set: &Set) -> bool {
-    let kept = |x: f64| x == 0.0 || x.abs() < f64::from(f32::MIN_POSITIVE);
+    let is_zero_or_subnormal = |x: f64| x == 0.0 || x.abs() < f64::from(f32::MIN_POSITIVE);
     let numbers = set.spans().iter().filter(|span| span.low != 0.0).count();
-    numbers <= 1 && set.spans().iter().all(|span| span.low == span.high && kept(span.low))
+    numbers <= 1 && set.spans().iter().all(|span| span.low == span.high && is_zero_or_subnormal(span.low))
 }

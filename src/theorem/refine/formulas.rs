@@ -103,19 +103,19 @@ fn product(a: &Formula, b: &Formula) -> Option<Formula> {
 
 /// Whether a compiler may turn one formula into another: it may omit terms that cancel.
 fn allows(before: &[Term], after: &[Term], settings: &Settings) -> bool {
-    let mut left = before.to_vec();
+    let mut remaining = before.to_vec();
     for term in after {
-        match left.iter().position(|other| other == term) {
-            Some(at) => _ = left.swap_remove(at),
-            None if settings.does(Planted::Cancelling) => left.push(Term { negative: !term.negative, ..term.clone() }),
+        match remaining.iter().position(|other| other == term) {
+            Some(at) => _ = remaining.swap_remove(at),
+            None if settings.does(Planted::Cancelling) => remaining.push(Term { negative: !term.negative, ..term.clone() }),
             None => return false,
         }
     }
-    while let Some(term) = left.pop() {
-        let Some(at) = left.iter().position(|other| other.factors == term.factors && other.negative != term.negative) else {
+    while let Some(term) = remaining.pop() {
+        let Some(at) = remaining.iter().position(|other| other.factors == term.factors && other.negative != term.negative) else {
             return false;
         };
-        left.swap_remove(at);
+        remaining.swap_remove(at);
     }
     true
 }
@@ -143,13 +143,13 @@ struct Watch<'a> {
     values: FxHashMap<(InvocationId, u32), Rc<Vec<Known>>>,
     /// By invocation and pointer id: the variable, and the index of the scalar in it.
     pointers: FxHashMap<(InvocationId, u32), (u32, u64)>,
-    own: FxHashMap<(InvocationId, u32, u64), Known>,
+    variables: FxHashMap<(InvocationId, u32, u64), Known>,
     stored: Stored,
     /// The block of an invocation's last instruction that is no OpPhi.
     blocks: FxHashMap<InvocationId, u32>,
     /// The results of a block's OpPhi so far. They are committed together.
     phis: Vec<(u32, Rc<Vec<Known>>)>,
-    is_lost: bool,
+    is_incomplete: bool,
 }
 
 impl Formulas {
@@ -162,22 +162,22 @@ impl Formulas {
         if profile.controls().keeps_special {
             return None;
         }
-        let (values, pointers, own) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let (values, pointers, variables) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let (stored, blocks, phis) = (FxHashMap::default(), FxHashMap::default(), Vec::new());
-        let mut watch = Watch { module, settings, profile, atoms, values, pointers, own, stored, blocks, phis, is_lost: false };
+        let mut watch = Watch { module, settings, profile, atoms, values, pointers, variables, stored, blocks, phis, is_incomplete: false };
         let report = side.report(input, settings, fuel, &Schedule::default(), &mut |event: &Event<'_, '_>| watch.event(event));
-        (!watch.is_lost && report.outcome.observed().is_some()).then_some(Formulas { stored: watch.stored })
+        (!watch.is_incomplete && report.outcome.observed().is_some()).then_some(Formulas { stored: watch.stored })
     }
 
     /// Whether BEFORE's word at this place and byte may become AFTER's.
     pub(super) fn allow(&self, after: &Formulas, input: &Input, (place, offset): (Place, u64), settings: &Settings) -> bool {
         let Some(buffer) = input.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding)) else { return false };
         let word = (ObjectId::Buffer(buffer as u32), offset);
-        let of = |formulas: &Formulas| {
+        let formula_at = |formulas: &Formulas| {
             let (known, bytes) = formulas.stored.get(&word)?;
             known.formula.clone().filter(|_| *bytes == 4)
         };
-        matches!((of(self), of(after)), (Some(before), Some(after)) if allows(&before, &after, settings))
+        matches!((formula_at(self), formula_at(after)), (Some(before), Some(after)) if allows(&before, &after, settings))
     }
 }
 
@@ -189,7 +189,7 @@ fn is_function(name: &str) -> bool {
 }
 
 /// Whether an instruction changes memory in a way that is not followed here.
-fn is_beyond(op: Op, operands: &[u32]) -> bool {
+fn has_unfollowed_effect(op: Op, operands: &[u32]) -> bool {
     let is_atomic = Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     let stores = matches!(operands.get(1), Some(&function) if [Glsl::Modf as u32, Glsl::Frexp as u32].contains(&function));
     matches!(op, Op::FunctionCall | Op::CopyMemory) || is_atomic || op == Op::ExtInst && stores
@@ -197,16 +197,16 @@ fn is_beyond(op: Op, operands: &[u32]) -> bool {
 
 impl Watch<'_> {
     fn event(&mut self, event: &Event<'_, '_>) {
-        let (i, by) = (event.instruction, event.invocation);
+        let (i, invocation) = (event.instruction, event.invocation);
         let operands = i.operands(self.module.words());
         if !i.is(Op::Phi) {
             for (id, known) in std::mem::take(&mut self.phis) {
-                self.values.insert((by, id), known);
+                self.values.insert((invocation, id), known);
             }
         }
-        let made = match i.op {
-            _ if is_beyond(i.op, operands) => {
-                self.is_lost = true;
+        let tracked = match i.op {
+            _ if has_unfollowed_effect(i.op, operands) => {
+                self.is_incomplete = true;
                 return;
             }
             Op::Store => {
@@ -215,16 +215,16 @@ impl Watch<'_> {
             }
             Op::Load => self.load(event, operands),
             Op::Phi => {
-                let from = self.blocks.get(&by).copied().unwrap_or(0);
-                let pair = operands.chunks_exact(2).find(|pair| pair[1] == from);
-                pair.and_then(|pair| self.scalars(by, pair[0])).map(|scalars| scalars.to_vec())
+                let predecessor = self.blocks.get(&invocation).copied().unwrap_or(0);
+                let pair = operands.chunks_exact(2).find(|pair| pair[1] == predecessor);
+                pair.and_then(|pair| self.scalars(invocation, pair[0])).map(|scalars| scalars.to_vec())
             }
             _ => self.computed(event, operands),
         };
         match event.value {
-            Some(Value::Pointer(pointer)) => _ = self.pointers.insert((by, i.result), (pointer.variable, pointer.address.offset)),
+            Some(Value::Pointer(pointer)) => _ = self.pointers.insert((invocation, i.result), (pointer.variable, pointer.address.offset)),
             Some(Value::Scalars(scalars)) if i.result != 0 => {
-                let mut all = made.unwrap_or_default();
+                let mut all = tracked.unwrap_or_default();
                 all.resize(scalars.len(), Known::default());
                 for (known, scalar) in all.iter_mut().zip(scalars) {
                     if scalar.undefined.is_some() {
@@ -238,13 +238,13 @@ impl Watch<'_> {
                 let all = Rc::new(all);
                 match i.is(Op::Phi) {
                     true => self.phis.push((i.result, all)),
-                    false => _ = self.values.insert((by, i.result), all),
+                    false => _ = self.values.insert((invocation, i.result), all),
                 }
             }
             _ => {}
         }
         if !i.is(Op::Phi) {
-            self.blocks.insert(by, event.at.block);
+            self.blocks.insert(invocation, event.at.block);
         }
     }
 
@@ -254,8 +254,8 @@ impl Watch<'_> {
     }
 
     /// The scalars of an id. `None` if nothing is known of it.
-    fn scalars(&mut self, by: InvocationId, id: u32) -> Option<Rc<Vec<Known>>> {
-        if let Some(known) = self.values.get(&(by, id)) {
+    fn scalars(&mut self, invocation: InvocationId, id: u32) -> Option<Rc<Vec<Known>>> {
+        if let Some(known) = self.values.get(&(invocation, id)) {
             return Some(known.clone());
         }
         if !self.module.is_constant(id) {
@@ -268,12 +268,12 @@ impl Watch<'_> {
             None => Known { formula: Some(self.atoms.of(Atom::Bits(scalar.bits))), bits: Some(scalar.bits) },
         });
         let known = Rc::new(known.collect::<Vec<_>>());
-        self.values.insert((by, id), known.clone());
+        self.values.insert((invocation, id), known.clone());
         Some(known)
     }
 
-    fn pointer(&self, by: InvocationId, id: u32) -> (u32, u64) {
-        self.pointers.get(&(by, id)).copied().unwrap_or((id, 0))
+    fn pointer(&self, invocation: InvocationId, id: u32) -> (u32, u64) {
+        self.pointers.get(&(invocation, id)).copied().unwrap_or((id, 0))
     }
 
     /// The first bytes of the stored scalars that overlap these bytes.
@@ -283,8 +283,8 @@ impl Watch<'_> {
     }
 
     fn store(&mut self, event: &Event<'_, '_>, operands: &[u32]) {
-        let by = event.invocation;
-        let known = self.scalars(by, operands[1]);
+        let invocation = event.invocation;
+        let known = self.scalars(invocation, operands[1]);
         let at = |k: usize| known.as_ref().and_then(|known| known.get(k)).cloned().unwrap_or_default();
         let mut is_shared = false;
         for action in event.actions {
@@ -300,10 +300,10 @@ impl Watch<'_> {
             }
         }
         if !is_shared {
-            let (variable, first) = self.pointer(by, operands[0]);
+            let (variable, first) = self.pointer(invocation, operands[0]);
             let count = self.module.type_of(operands[1]).map_or(0, |type_| self.module.types().scalars(type_));
             for k in 0..count {
-                self.own.insert((by, variable, first + k), at(k as usize));
+                self.variables.insert((invocation, variable, first + k), at(k as usize));
             }
         }
     }
@@ -315,40 +315,40 @@ impl Watch<'_> {
             // A cell without a store holds the input. A store of another width may overlap it.
             let mut known = Vec::new();
             for (cell, scalar) in cells.iter().zip(scalars) {
-                let held = self.stored.get(&(*object, cell.offset)).filter(|(_, bytes)| *bytes == cell.bytes);
-                let given = matches!(object, ObjectId::Buffer(_))
+                let stored = self.stored.get(&(*object, cell.offset)).filter(|(_, bytes)| *bytes == cell.bytes);
+                let is_input = matches!(object, ObjectId::Buffer(_))
                     && scalar.undefined.is_none()
                     && self.covering(*object, cell.offset, cell.bytes).is_empty();
-                known.push(match held {
+                known.push(match stored {
                     Some((known, _)) => known.clone(),
-                    None if given => Known { formula: Some(self.atoms.of(Atom::Bits(scalar.bits))), bits: None },
+                    None if is_input => Known { formula: Some(self.atoms.of(Atom::Bits(scalar.bits))), bits: None },
                     None => Known::default(),
                 });
             }
             return Some(known);
         }
         let (variable, first) = self.pointer(event.invocation, operands[0]);
-        let held = |k: u64| self.own.get(&(event.invocation, variable, first + k)).cloned().unwrap_or_default();
-        Some((0..scalars.len() as u64).map(held).collect())
+        let variable_at = |k: u64| self.variables.get(&(event.invocation, variable, first + k)).cloned().unwrap_or_default();
+        Some((0..scalars.len() as u64).map(variable_at).collect())
     }
 
     /// The results of other instructions.
     fn computed(&mut self, event: &Event<'_, '_>, operands: &[u32]) -> Option<Vec<Known>> {
-        let (i, by) = (event.instruction, event.invocation);
-        let Some(Value::Scalars(made)) = event.value else { return None };
+        let (i, invocation) = (event.instruction, event.invocation);
+        let Some(Value::Scalars(results)) = event.value else { return None };
         let types = self.module.types();
-        let mut given = |at: usize| operands.get(at).and_then(|&id| self.scalars(by, id));
+        let mut operand = |at: usize| operands.get(at).and_then(|&id| self.scalars(invocation, id));
         match i.op {
-            Op::CopyObject | Op::CopyLogical => return given(0).map(|all| all.to_vec()),
-            Op::Bitcast => return given(0).filter(|all| all.len() == made.len()).map(|all| all.to_vec()),
+            Op::CopyObject | Op::CopyLogical => return operand(0).map(|all| all.to_vec()),
+            Op::Bitcast => return operand(0).filter(|all| all.len() == results.len()).map(|all| all.to_vec()),
             Op::CompositeConstruct => {
-                let all: Option<Vec<_>> = (0..operands.len()).map(given).collect();
+                let all: Option<Vec<_>> = (0..operands.len()).map(operand).collect();
                 return all.map(|all| all.iter().flat_map(|one| one.iter().cloned()).collect());
             }
             Op::CompositeExtract | Op::CompositeInsert => {
                 let inserts = i.is(Op::CompositeInsert);
                 let (composite, indices) = if inserts { (1, &operands[2..]) } else { (0, &operands[1..]) };
-                let whole = given(composite)?;
+                let whole = operand(composite)?;
                 let (mut first, mut type_) = (0, self.module.type_of(operands[composite])?);
                 for &index in indices {
                     let (part, scalar) = types.part(type_, index.into())?;
@@ -358,33 +358,33 @@ impl Watch<'_> {
                 if !inserts {
                     return whole.get(range).map(<[Known]>::to_vec);
                 }
-                let (object, mut whole) = (self.scalars(by, operands[0])?, whole.to_vec());
+                let (object, mut whole) = (self.scalars(invocation, operands[0])?, whole.to_vec());
                 whole.get_mut(range)?.clone_from_slice(&object);
                 return Some(whole);
             }
             Op::VectorShuffle => {
-                let both = [given(0)?.to_vec(), given(1)?.to_vec()].concat();
+                let both = [operand(0)?.to_vec(), operand(1)?.to_vec()].concat();
                 return Some(operands[2..].iter().map(|&at| both.get(at as usize).cloned().unwrap_or_default()).collect());
             }
             Op::Select => {
-                let [condition, on_true, on_false] = [given(0)?, given(1)?, given(2)?];
+                let [condition, on_true, on_false] = [operand(0)?, operand(1)?, operand(2)?];
                 let chosen = |k: usize| match condition.get(if condition.len() == 1 { 0 } else { k })?.bits? {
                     0 => on_false.get(k).cloned(),
                     _ => on_true.get(k).cloned(),
                 };
-                return Some((0..made.len()).map(|k| chosen(k).unwrap_or_default()).collect());
+                return Some((0..results.len()).map(|k| chosen(k).unwrap_or_default()).collect());
             }
             _ => {}
         }
         let glsl = if i.is(Op::ExtInst) { *operands.get(1)? } else { 0 };
         let ids = if i.is(Op::ExtInst) { operands.get(2..)? } else { operands };
-        let all = ids.iter().map(|&id| self.scalars(by, id)).collect::<Option<Vec<_>>>();
+        let all = ids.iter().map(|&id| self.scalars(invocation, id)).collect::<Option<Vec<_>>>();
         // If an operand is of another kind, the result is not known.
         let all = all.filter(|_| is_function(&i.name()) && event.actions.is_empty())?;
         let is_float = matches!(types.component(i.result_type), Some(Type::Float { .. }));
         let is_contractible =
             self.settings.does(Planted::Contraction) || self.module.decoration(i.result, WHOLE, Decoration::NoContraction).is_none();
-        let formulas = (0..made.len()).map(|part| {
+        let formulas = (0..results.len()).map(|part| {
             let one = |at: usize| {
                 let all = all.get(at)?;
                 all.get(if all.len() == 1 { 0 } else { part })?.formula.clone()
@@ -410,11 +410,11 @@ impl Watch<'_> {
                 let operands: Option<Vec<Formula>> = all.iter().flat_map(|all| all.iter().map(|known| known.formula.clone())).collect();
                 let width = |type_: u32| types.component(type_).and_then(Type::width).map_or(1, u32::from);
                 let first = ids.first().and_then(|&id| self.module.type_of(id)).map_or(0, width);
-                let what = [i.op as u32, glsl, width(i.result_type), first, part as u32];
-                operands.map(|operands| Atom::Applied(what, operands))
+                let operation = [i.op as u32, glsl, width(i.result_type), first, part as u32];
+                operands.map(|operands| Atom::Applied(operation, operands))
             };
-            let other = |bits: Option<u64>| bits.map(Atom::Bits).or_else(applied);
-            let formula = combined.or_else(|| other(self.decided(&made[part])).map(|atom| self.atoms.of(atom)));
+            let opaque = |bits: Option<u64>| bits.map(Atom::Bits).or_else(applied);
+            let formula = combined.or_else(|| opaque(self.decided(&results[part])).map(|atom| self.atoms.of(atom)));
             Known { formula, bits: None }
         });
         Some(formulas.collect())

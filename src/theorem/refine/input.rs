@@ -21,7 +21,7 @@ use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::shared::runtime_length;
 use smallstep_semantics::spirv::types::{Address, Type};
 
-use super::interface::{Mismatch, QUAD, least};
+use super::interface::{Mismatch, QUAD, least_size};
 use super::numbers::Numbers;
 use super::pictures::Handle;
 use super::stages::{Scene, StageModule};
@@ -72,8 +72,8 @@ pub struct Drafts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Kind {
     judged: u32,
-    of_use: u32,
-    passed_over: u32,
+    useful: u32,
+    skipped: u32,
 }
 
 impl Drafts {
@@ -92,11 +92,11 @@ impl Drafts {
     pub fn next(&mut self, index: u64, from: u32) -> u32 {
         let mut is_wanted = |&draft: &u32| {
             let kind = self.kind(index, draft);
-            if kind.of_use > 0 || kind.judged < Drafts::ENOUGH {
+            if kind.useful > 0 || kind.judged < Drafts::ENOUGH {
                 return true;
             }
-            kind.passed_over += 1;
-            kind.passed_over.is_multiple_of(Drafts::ONE_IN)
+            kind.skipped += 1;
+            kind.skipped.is_multiple_of(Drafts::ONE_IN)
         };
         (from..DRAFTS - 1).find(|draft| is_wanted(draft)).unwrap_or(DRAFTS - 1)
     }
@@ -105,7 +105,7 @@ impl Drafts {
     pub fn note(&mut self, index: u64, draft: u32, is_vacuous: bool) {
         let kind = self.kind(index, draft);
         kind.judged += 1;
-        kind.of_use += u32::from(!is_vacuous);
+        kind.useful += u32::from(!is_vacuous);
     }
 }
 
@@ -192,7 +192,7 @@ pub struct Shape<'m> {
     /// In a draw: what all inputs share.
     pub scene: Option<Scene>,
     /// The uniform buffer in which AFTER has the push constants of BEFORE, if it has one.
-    pub moved: Option<Place>,
+    pub push_constant_place: Option<Place>,
     /// The numbers that values are made of: those of BEFORE and, if known, of AFTER.
     pub numbers: Numbers,
     module: &'m Module,
@@ -229,12 +229,12 @@ impl<'m> Shape<'m> {
         let mut slots: Vec<Slot> = Vec::new();
         let mut handles: Vec<Handle> = Vec::new();
         let comparing = wgsl::comparing(module);
-        for (place, behind, variable) in uses.iter().flat_map(|uses| uses.bound()) {
+        for (place, resource, variable) in uses.iter().flat_map(|uses| uses.bound()) {
             let compares = comparing.contains(&variable.id);
-            if !matches!(behind, ResourceKind::Uniform | ResourceKind::Storage) {
-                match handles.iter_mut().find(|handle| handle.place == place && handle.behind == behind) {
+            if !matches!(resource, ResourceKind::Uniform | ResourceKind::Storage) {
+                match handles.iter_mut().find(|handle| handle.place == place && handle.resource == resource) {
                     Some(handle) => handle.compares |= compares,
-                    None => handles.push(Handle { place, behind, compares }),
+                    None => handles.push(Handle { place, resource, compares }),
                 }
                 continue;
             }
@@ -242,12 +242,12 @@ impl<'m> Shape<'m> {
                 continue;
             }
             let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
-            let mut least = least(uses, place);
+            let mut least = least_size(uses, place);
             if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
                 let name = uses[0].name_of(variable);
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
             }
-            if behind == ResourceKind::Uniform && pinned.is_none() {
+            if resource == ResourceKind::Uniform && pinned.is_none() {
                 least = least.next_multiple_of(QUAD);
             }
             let array = runtime_array(module, variable.type_);
@@ -273,7 +273,18 @@ impl<'m> Shape<'m> {
             return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {push_bytes}", bytes.len())));
         }
         let longest = RefCell::new(slots.iter().map(|_| (0, Rc::default())).collect());
-        Ok(Shape { slots, handles, scene, moved: None, numbers: Numbers::of(&[module]), module, longest, push, push_bytes, size })
+        Ok(Shape {
+            slots,
+            handles,
+            scene,
+            push_constant_place: None,
+            numbers: Numbers::of(&[module]),
+            module,
+            longest,
+            push,
+            push_bytes,
+            size,
+        })
     }
 
     /// The scalars of a slot's buffer of that size, in order. A scalar that is not whole is left
@@ -293,16 +304,16 @@ impl<'m> Shape<'m> {
             *longest = bytes.max(2 * *longest);
             *known = self.cells_of_elements(slot, *longest, elements(*longest)).into();
         }
-        let beyond = slot.array.map_or(0, |(_, each)| each * (elements(*longest) - elements(bytes)) as usize);
+        let beyond = slot.array.map_or(0, |(_, per_element)| per_element * (elements(*longest) - elements(bytes)) as usize);
         (known.clone(), known.len() - beyond)
     }
 
     /// [`Shape::cells`] for a runtime array of so many elements. Each element is like the one
     /// before it.
     fn cells_of_elements(&self, slot: &Slot, bytes: u64, elements: u64) -> Vec<Cell> {
-        let (Some((array, each)), Some(stride), 3..) = (slot.array, slot.stride, elements) else { return self.cells(slot, bytes) };
+        let (Some((array, per_element)), Some(stride), 3..) = (slot.array, slot.stride, elements) else { return self.cells(slot, bytes) };
         let mut cells = self.cells(slot, array.offset + 2 * stride);
-        let [first, second] = [2, 1].map(|back| cells.len().saturating_sub(back * each));
+        let [first, second] = [2, 1].map(|back| cells.len().saturating_sub(back * per_element));
         let Some(groups) = cells.get(second).map(|cell| cell.group - cells[first].group) else { return cells };
         let pattern = cells[second..].to_vec();
         for after in 1..elements - 1 {
@@ -357,7 +368,7 @@ impl<'m> Shape<'m> {
         }
         let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &self.numbers, &mut random));
         let mut input = Input { groups, buffers, images, samplers, push_constants, attributes };
-        if let Some(place) = self.moved {
+        if let Some(place) = self.push_constant_place {
             input.move_push_constants(place);
         }
         input
@@ -404,8 +415,8 @@ impl<'m> Shape<'m> {
             let place = Place { set: buffer.set, binding: buffer.binding };
             // A buffer without a slot repeats the push constants.
             let Some(slot) = self.slots.iter().find(|slot| slot.place == place) else { continue };
-            let of = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
-            arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
+            let type_ = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
+            arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, type_))]);
         }
         for image in &input.images {
             arguments.extend(["--texture".into(), format!("{}.{}={}", image.set, image.binding, bound::image_text(&image.image))]);
@@ -460,10 +471,10 @@ fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
 /// if `tight`.
 fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
     let Some(stride) = slot.stride else { return slot.least.max(4) };
-    let each = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
+    let per_invocation = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
     let elements = match (tight, random.below(4)) {
-        (0, _) => invocations.max(16) * each,
-        (1, _) => invocations * each,
+        (0, _) => invocations.max(16) * per_invocation,
+        (1, _) => invocations * per_invocation,
         (2, 0) => invocations.saturating_sub(1),
         (2, _) => invocations * random.pick(&[1, 1, 2]),
         (_, 0) => random.pick(&[0, 1, 2]),
@@ -481,16 +492,16 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
 fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
     let (mut values, mut at) = (Vec::with_capacity(PERIOD), 0);
-    for same in cells.chunk_by(|a, b| a.group == b.group) {
-        let own = random.below(level + 1).max(random.below(level + 1));
+    for group in cells.chunk_by(|a, b| a.group == b.group) {
+        let group_level = random.below(level + 1).max(random.below(level + 1));
         values.clear();
-        for cell in same {
+        for cell in group {
             let Some(width) = cell.type_.width() else { continue };
             if values.len() < PERIOD {
                 at = values.len();
                 values.push(match cell.type_ {
-                    Type::Float { width } => numbers.float(width, own, random),
-                    _ => numbers.integer(width, own, random),
+                    Type::Float { width } => numbers.float(width, group_level, random),
+                    _ => numbers.integer(width, group_level, random),
                 });
             } else {
                 at = if at + 1 == PERIOD { 0 } else { at + 1 };

@@ -27,8 +27,8 @@ fn mismatch<T>(what: String) -> Result<T, Mismatch> {
 }
 
 /// The kind of resource behind a descriptor, in words.
-fn kind(behind: ResourceKind) -> &'static str {
-    match behind {
+fn kind(resource: ResourceKind) -> &'static str {
+    match resource {
         ResourceKind::Uniform => "a uniform buffer",
         ResourceKind::Storage => "a storage buffer",
         // Modules with arrays of descriptors do not load.
@@ -50,8 +50,8 @@ pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mis
     for a in after.uses() {
         check_uses(&before.uses(), a)?;
     }
-    let there = before.given()?;
-    match after.given()?.iter().find(|port| !there.iter().any(|other| other.location == port.location)) {
+    let inputs_before = before.inputs()?;
+    match after.inputs()?.iter().find(|port| !inputs_before.iter().any(|other| other.location == port.location)) {
         Some(port) => mismatch(format!("AFTER has an input at location {}, and BEFORE has none there", port.location)),
         None => Ok(()),
     }
@@ -73,30 +73,30 @@ pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
 }
 
 fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
-    let there = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
-    let wanted = a.push_constant_bytes();
-    if wanted > there {
-        return mismatch(format!("AFTER uses {wanted} bytes of push constants, BEFORE {there}; AFTER may use no more"));
+    let available = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
+    let needed = a.push_constant_bytes();
+    if needed > available {
+        return mismatch(format!("AFTER uses {needed} bytes of push constants, BEFORE {available}; AFTER may use no more"));
     }
     let moved = moved_push_constants(before, &a);
-    for (place, behind, variable) in a.bound().filter(|(place, ..)| Some(*place) != moved) {
+    for (place, resource, variable) in a.bound().filter(|(place, ..)| Some(*place) != moved) {
         let of_before: Vec<_> = before.iter().flat_map(|b| b.bound()).filter(|(at, ..)| *at == place).collect();
         let name = a.name_of(variable);
-        match of_before.iter().map(|(_, b, _)| *b).find(|b| *b == behind) {
+        match of_before.iter().map(|(_, b, _)| *b).find(|b| *b == resource) {
             None if of_before.is_empty() => {
-                return mismatch(format!("AFTER uses {} at {place} ({name}), and BEFORE uses nothing there", kind(behind)));
+                return mismatch(format!("AFTER uses {} at {place} ({name}), and BEFORE uses nothing there", kind(resource)));
             }
             None => {
-                return mismatch(format!("at {place} is {} before and {} after ({name})", kind(of_before[0].1), kind(behind)));
+                return mismatch(format!("at {place} is {} before and {} after ({name})", kind(of_before[0].1), kind(resource)));
             }
             Some(_) => {}
         }
-        let (wanted, mut there) = (a.module().buffer_size(variable.id), least(before, place));
-        if behind == ResourceKind::Uniform {
-            there = there.next_multiple_of(QUAD);
+        let (needed, mut available) = (a.module().buffer_size(variable.id), least_size(before, place));
+        if resource == ResourceKind::Uniform {
+            available = available.next_multiple_of(QUAD);
         }
-        if wanted > there {
-            return mismatch(format!("AFTER needs {wanted} bytes at {place} ({name}), BEFORE {there}; AFTER may need no more"));
+        if needed > available {
+            return mismatch(format!("AFTER needs {needed} bytes at {place} ({name}), BEFORE {available}; AFTER may need no more"));
         }
     }
     Ok(())
@@ -110,22 +110,22 @@ pub(super) const QUAD: u64 = 16;
 /// push constants. It is the only place of AFTER where BEFORE has nothing. `None` if there is no
 /// such buffer.
 pub fn moved_push_constants(before: &[Uses<'_>], after: &Uses<'_>) -> Option<Place> {
-    let there = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
-    if there == 0 || after.push_constant_bytes() > 0 {
+    let available = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
+    if available == 0 || after.push_constant_bytes() > 0 {
         return None;
     }
     let is_new = |place: Place| !before.iter().flat_map(|b| b.bound()).any(|(at, ..)| at == place);
     let mut new = after.bound().filter(|(place, ..)| is_new(*place));
     match (new.next(), new.next()) {
         (Some((place, ResourceKind::Uniform, variable)), None) => {
-            (after.module().buffer_size(variable.id) <= there.next_multiple_of(QUAD)).then_some(place)
+            (after.module().buffer_size(variable.id) <= available.next_multiple_of(QUAD)).then_some(place)
         }
         _ => None,
     }
 }
 
 /// The least number of bytes of a buffer at a place, over all variables bound there.
-pub(super) fn least(uses: &[Uses<'_>], place: Place) -> u64 {
+pub(super) fn least_size(uses: &[Uses<'_>], place: Place) -> u64 {
     let sizes = |uses: &Uses<'_>| {
         let of_place = uses.bound().filter(|(at, ..)| *at == place);
         of_place.map(|(.., v)| uses.module().buffer_size(v.id)).max().unwrap_or(0)

@@ -174,9 +174,9 @@ impl Default for Settings {
 pub const EXECUTIONS: Budget = Budget { executions: 4_000, steps: 10_000 };
 /// The additional inputs in a row that may reach no new block are this fraction of all
 /// additional inputs.
-const BARREN: u64 = 4;
+const FRUITLESS_FRACTION: u64 = 4;
 /// The number of instructions beyond which the search for new blocks counts as long.
-const LOOKED_AT: u64 = 1 << 22;
+const LONG_SEARCH: u64 = 1 << 22;
 /// How many instructions AFTER may execute for each instruction of BEFORE.
 pub const SLOWER: u64 = 16;
 /// How many instructions AFTER may execute in addition.
@@ -264,9 +264,9 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     if !settings.does(Planted::Interface) {
         interface::check(before, after)?;
     }
-    let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
+    let push_constant_place = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
     let mut shape = Shape::of(before, settings)?;
-    (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module.module, &after.module.module]));
+    (shape.push_constant_place, shape.numbers) = (push_constant_place, Numbers::of(&[&before.module.module, &after.module.module]));
     if settings.does(Planted::Unnamed) {
         shape.numbers = Numbers::default();
     }
@@ -276,19 +276,19 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     let mut summary = Summary::default();
     let earlier = Earlier { coverage: RefCell::new((settings.guided > 0).then(|| Coverage::new(before))), ..Earlier::default() };
     over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
-    let (mut barren, mut executed) = (0, 0);
+    let (mut fruitless, mut executed) = (0, 0);
     for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
-        let is_enough = barren > settings.guided / BARREN && executed > LOOKED_AT;
+        let is_enough = fruitless > settings.guided / FRUITLESS_FRACTION && executed > LONG_SEARCH;
         if summary.disagreement.is_some() || summary.unchecked.is_some() || is_enough {
             break;
         }
         let draft = earlier.drafts.borrow_mut().next(index, input::first_to_look_at(index));
         let (is_new, instructions) = match &*earlier.coverage.borrow() {
-            Some(coverage) if !coverage.is_full() => coverage.misses(before, &shape.draw(settings, index, draft), settings),
+            Some(coverage) if !coverage.is_full() => coverage.reaches_new_block(before, &shape.draw(settings, index, draft), settings),
             _ => break,
         };
         executed += instructions;
-        barren = if is_new { 0 } else { barren + 1 };
+        fruitless = if is_new { 0 } else { fruitless + 1 };
         if is_new {
             over_inputs(&mut summary, (index..index + 1, Some(draft)), &shape, settings, (&judge, &earlier), &blame, &mut progress);
         }
@@ -315,16 +315,16 @@ impl Earlier {
     /// it reached.
     fn run(&self, before: &Side, input: &Input, settings: &Settings) -> Outcome<Observation> {
         let mut blocks = BTreeSet::new();
-        let wanted = self.coverage.borrow().is_some().then_some(&mut blocks);
-        let outcome = before.run(input, settings, settings.fuel, wanted);
+        let recorded_blocks = self.coverage.borrow().is_some().then_some(&mut blocks);
+        let outcome = before.run(input, settings, settings.fuel, recorded_blocks);
         if let Outcome::Observed(_) = &outcome {
-            self.came_to(blocks);
+            self.record_blocks(blocks);
         }
         outcome
     }
 
     /// Records the blocks of BEFORE that an input with an observation reached.
-    fn came_to(&self, blocks: impl IntoIterator<Item = u32>) {
+    fn record_blocks(&self, blocks: impl IntoIterator<Item = u32>) {
         if let Some(coverage) = &mut *self.coverage.borrow_mut() {
             coverage.ran.extend(blocks);
         }
@@ -342,9 +342,9 @@ pub fn refines_draws(
     progress: impl FnMut(&Summary),
 ) -> Result<Summary, Mismatch> {
     interface::check_stages(before, after)?;
-    let moved = after.uses().iter().find_map(|after| interface::moved_push_constants(&before.uses(), after));
+    let push_constant_place = after.uses().iter().find_map(|after| interface::moved_push_constants(&before.uses(), after));
     let mut shape = Shape::of_stages(before, settings)?;
-    (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module, &after.module]));
+    (shape.push_constant_place, shape.numbers) = (push_constant_place, Numbers::of(&[&before.module, &after.module]));
     let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
     let stages = |side: &StageModule| {
         let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(|e| Mismatch(e.0))?;
@@ -354,7 +354,7 @@ pub fn refines_draws(
     };
     let (of_before, of_after) = (stages(before)?, stages(after)?);
     let judge = |input: &Input, _: &Earlier| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
-        (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings),
+        (Ok(draw), Ok(draw_after)) => draws::judge((&of_before, &draw), (&of_after, &draw_after), settings),
         (Err(malformed), _) | (_, Err(malformed)) => Judged::Unchecked(Unchecked::Unsupported(malformed.0)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
@@ -371,7 +371,7 @@ type JudgeOne<'j> = &'j dyn Fn(&Input, &Earlier) -> Judged;
 /// small. If a draft is given, each input starts with it.
 fn over_inputs(
     summary: &mut Summary,
-    (indexes, from): (std::ops::Range<u64>, Option<u32>),
+    (indexes, first_draft): (std::ops::Range<u64>, Option<u32>),
     shape: &Shape<'_>,
     settings: &Settings,
     (judge, earlier): (JudgeOne<'_>, &Earlier),
@@ -383,36 +383,36 @@ fn over_inputs(
             (summary.inputs, summary.agree) = (summary.inputs + 1, summary.agree + 1);
             continue;
         }
-        let gives_way = !settings.does(Planted::OneDraft);
-        let mut draft = if gives_way { from.unwrap_or_else(|| earlier.drafts.borrow_mut().next(index, 0)) } else { 0 };
-        let mut first = None;
+        let may_redraw = !settings.does(Planted::OneDraft);
+        let mut draft = if may_redraw { first_draft.unwrap_or_else(|| earlier.drafts.borrow_mut().next(index, 0)) } else { 0 };
+        let mut first_reason = None;
         let (input, judged) = loop {
             let drawn = shape.draw(settings, index, draft);
             let judged = judge(&drawn, earlier);
             let is_vacuous = matches!(judged, Judged::Vacuous(_));
             earlier.drafts.borrow_mut().note(index, draft, is_vacuous);
             if let Judged::Vacuous(why) = &judged {
-                first.get_or_insert_with(|| why.clone());
+                first_reason.get_or_insert_with(|| why.clone());
             }
-            if !is_vacuous || draft + 1 == DRAFTS || !gives_way {
+            if !is_vacuous || draft + 1 == DRAFTS || !may_redraw {
                 break (drawn, judged);
             }
             summary.redrawn += 1;
             draft = earlier.drafts.borrow_mut().next(index, draft + 1);
         };
         summary.inputs += 1;
-        let forgiven = match &judged {
+        let counts_as_agreement = match &judged {
             Judged::Vacuous(_) => settings.does(Planted::VacuousAgrees),
             Judged::Undecided(_) => settings.does(Planted::UndecidedAgrees),
             Judged::Unchecked(_) => settings.does(Planted::UncheckedAgrees),
             _ => false,
         };
-        match if forgiven { Judged::Agree { all: true } } else { judged } {
+        match if counts_as_agreement { Judged::Agree { all: true } } else { judged } {
             Judged::Agree { all } => {
                 summary.agree += 1;
                 summary.sampled += u64::from(!all);
             }
-            Judged::Vacuous(why) => *summary.vacuous.entry(first.unwrap_or(why)).or_default() += 1,
+            Judged::Vacuous(why) => *summary.vacuous.entry(first_reason.unwrap_or(why)).or_default() += 1,
             Judged::Undecided(why) => *summary.undecided.entry(why).or_default() += 1,
             Judged::Unchecked(what) => {
                 summary.unchecked = Some((index, what));

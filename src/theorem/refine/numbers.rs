@@ -17,7 +17,7 @@ const NAMED: u32 = 25;
 /// of this width to floats.
 const AS_FLOATS: u32 = 50;
 /// The most numbers of one kind that are kept.
-const MOST: usize = 4_096;
+const MAX_NUMBERS: usize = 4_096;
 /// Integers below this are drawn anyway, and most of them in modules are indices of members.
 const COMMON: u64 = 17;
 
@@ -77,8 +77,8 @@ impl Numbers {
         floats.retain(|value| !value.is_nan());
         floats.sort_unstable_by(f64::total_cmp);
         floats.dedup_by(|a, b| a.to_bits() == b.to_bits());
-        integers.truncate(MOST);
-        floats.truncate(MOST);
+        integers.truncate(MAX_NUMBERS);
+        floats.truncate(MAX_NUMBERS);
         bitcasts.sort_unstable();
         bitcasts.dedup();
         Numbers { integers, floats, bitcasts }
@@ -271,8 +271,8 @@ mod tests {
         assert_eq!(numbers.floats, [f64::from(0.1f32)]);
         let mut random = Random::new(1);
         let drawn: Vec<u64> = (0..4000).map(|_| numbers.integer(32, 1, &mut random)).collect();
-        for wanted in [77, 4711, 4712, 4710, 305_419_896, 4711 + 77, 4711 * 77] {
-            assert!(drawn.contains(&wanted), "{wanted}");
+        for expected in [77, 4711, 4712, 4710, 305_419_896, 4711 + 77, 4711 * 77] {
+            assert!(drawn.contains(&expected), "{expected}");
         }
         assert!((0..400).all(|_| numbers.integer(32, 0, &mut random) <= 5), "level 0 stays tame");
         let floats: Vec<u64> = (0..400).map(|_| numbers.float(32, 1, &mut random)).collect();

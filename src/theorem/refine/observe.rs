@@ -27,7 +27,7 @@ const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
 
 /// A search through all schedules begins only if its budget, or that of the settings, allows at
 /// least so many executions.
-const WORTH: u64 = 16;
+const MIN_EXECUTIONS: u64 = 16;
 
 /// The most instructions that AFTER may execute in addition to repeat atomics.
 const RETRIES: u64 = 1 << 22;
@@ -230,7 +230,7 @@ pub(super) fn ending<O>(outcome: &Outcome<O>) -> String {
 }
 
 /// The outcomes of one module in some orders of its invocations.
-struct Shown {
+struct KnownOutcomes {
     outcomes: Vec<(Outcome<Observation>, Schedule)>,
     /// All orders that were tried, also those without a new outcome.
     tried: Vec<Tried>,
@@ -238,17 +238,17 @@ struct Shown {
     complete: bool,
 }
 
-/// The most instructions that AFTER may execute if BEFORE executes `each`.
-fn fuel_of(after: &Side, input: &Input, each: u64, settings: &Settings) -> u64 {
+/// The most instructions that AFTER may execute if BEFORE executes `instructions`.
+fn fuel_of(after: &Side, input: &Input, instructions: u64, settings: &Settings) -> u64 {
     // AFTER may implement an atomic of BEFORE by a loop of compare-exchanges. An invocation repeats
     // that loop each time that another invocation is faster.
     let retries = match after.depends_on_schedule() {
-        true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
+        true => instructions.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
         false => 0,
     };
     match settings.does(Planted::Fuel) {
-        true => each,
-        false => each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries),
+        true => instructions,
+        false => instructions.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries),
     }
 }
 
@@ -268,12 +268,12 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
         Outcome::Undefined(_) => return Some(Judged::Vacuous(ending(&first))),
         _ => return None,
     };
-    earlier.came_to(watched.blocks);
+    earlier.record_blocks(watched.blocks);
     let fuel = fuel_of(after, input, observation.instructions.max(1), settings);
     let watch = Watch { atomics: true, ..unwatched };
     let (shown, watched) = after.on_machine(input, settings, fuel, watch)?;
     let mut reordered = match weak::orders(after, &watched) {
-        Orders::Alike => return allows(&first, &shown, input, settings).then_some(Judged::Agree { all: true }),
+        Orders::Same => return allows(&first, &shown, input, settings).then_some(Judged::Agree { all: true }),
         Orders::MayDiffer(why) if earlier.too_many_orders.get() >= MOST_ORDERS => why,
         _ => return None,
     };
@@ -284,7 +284,7 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
         // Another order may lead to other atomics.
         match weak::orders(after, &watched) {
             Orders::MayDiffer(why) => reordered = reordered.or(why),
-            Orders::Alike => {}
+            Orders::Same => {}
             Orders::Unknown => return None,
         }
         of_before.push(before.on_machine(input, settings, settings.fuel, Watch { order, ..unwatched })?.0);
@@ -313,9 +313,9 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
         return Judged::Unchecked(what);
     }
     let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
-    let each = observation.instructions.max(1);
-    let fuel = fuel_of(after, input, each, settings);
-    let shown = |side: &Side, (outcome, tried)| Shown {
+    let instructions = observation.instructions.max(1);
+    let fuel = fuel_of(after, input, instructions, settings);
+    let shown = |side: &Side, (outcome, tried)| KnownOutcomes {
         outcomes: vec![(outcome, default.clone())],
         tried: vec![tried],
         complete: !side.depends_on_schedule(),
@@ -329,16 +329,16 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
     let independent = of_after.complete || of_after.tried[0].is_independent(after, input, settings, fuel);
     of_after.complete |= independent;
     if !independent && !settings.does(Planted::OneOrder) {
-        let looks = earlier.too_many_orders.get() < MOST_ORDERS;
-        let budget = if looks { AFTER_INSTRUCTIONS / each } else { 0 };
-        more(after, input, settings, fuel, budget, &mut of_after);
-        earlier.too_many_orders.update(|inputs| inputs + u32::from(looks && !of_after.complete));
+        let may_search = earlier.too_many_orders.get() < MOST_ORDERS;
+        let budget = if may_search { AFTER_INSTRUCTIONS / instructions } else { 0 };
+        try_orders(after, input, settings, fuel, budget, &mut of_after);
+        earlier.too_many_orders.update(|inputs| inputs + u32::from(may_search && !of_after.complete));
     }
-    let weak = Weak { before, input, settings, earlier, found: None };
-    let mut allowed = Allowed { sides: Sides { before, after, input, settings, fuel }, of_before, weak, each };
+    let weak = WeakExecutions { before, input, settings, earlier, found: None };
+    let mut allowed = Allowed { sides: Sides { before, after, input, settings, fuel }, of_before, weak, instructions };
     let mut undecided = None;
     for (outcome, schedule) in &of_after.outcomes {
-        match allowed.has(outcome, schedule) {
+        match allowed.check(outcome, schedule) {
             Ok(()) => {}
             Err(NotAllowed::Judged(judged)) => return judged,
             Err(NotAllowed::Undecided(why)) => undecided = Some(why),
@@ -354,10 +354,10 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
         allowed.search();
         let of_after = weak::executions(after, input, settings, fuel, earlier);
         for (outcome, reads) in &of_after.shown {
-            match allowed.has_beyond(outcome) {
+            match allowed.check_weak(outcome) {
                 Ok(()) => {}
                 Err(NotAllowed::Judged(Judged::Disagree(difference))) => {
-                    let elsewhere = OtherExecution { shown: outcome.clone(), description: weak::told(after, reads), on_device: false };
+                    let elsewhere = OtherExecution { shown: outcome.clone(), description: weak::describe(after, reads), on_device: false };
                     return Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }));
                 }
                 Err(NotAllowed::Judged(judged)) => return judged,
@@ -379,10 +379,10 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
 /// The outcomes that BEFORE allows for one input. Other orders are searched only on demand.
 struct Allowed<'a> {
     sides: Sides<'a>,
-    of_before: Shown,
-    weak: Weak<'a>,
+    of_before: KnownOutcomes,
+    weak: WeakExecutions<'a>,
     /// The number of instructions that BEFORE executes under the default schedule, at least 1.
-    each: u64,
+    instructions: u64,
 }
 
 /// The reason why an outcome is not known to be allowed by BEFORE.
@@ -403,7 +403,7 @@ impl Allowed<'_> {
     fn search(&mut self) {
         let Sides { before, input, settings, .. } = self.sides;
         if !self.of_before.complete && !settings.does(Planted::OneOrderBefore) {
-            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / self.each, &mut self.of_before);
+            try_orders(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / self.instructions, &mut self.of_before);
         }
     }
 
@@ -424,7 +424,7 @@ impl Allowed<'_> {
     }
 
     /// Checks that BEFORE allows an outcome that AFTER shows under this schedule.
-    fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), NotAllowed> {
+    fn check(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), NotAllowed> {
         if let Some(what) = unchecked(outcome) {
             return Err(NotAllowed::Judged(Judged::Unchecked(what)));
         }
@@ -444,7 +444,7 @@ impl Allowed<'_> {
         let Sides { input, settings, .. } = self.sides;
         match self.sides.decide(&self.of_before, outcome, schedule) {
             Ok(None) => Ok(()),
-            Ok(Some(difference)) => match self.weak.of_before(&self.of_before) {
+            Ok(Some(difference)) => match self.weak.outcomes(&self.of_before) {
                 None => Err(NotAllowed::Judged(Judged::Disagree(Box::new(difference)))),
                 Some(Ok(shown)) => match weak::ended(shown) {
                     Some(why) => Err(NotAllowed::Judged(Judged::Vacuous(why))),
@@ -458,20 +458,20 @@ impl Allowed<'_> {
     }
 
     /// Checks that BEFORE allows an outcome of an execution of AFTER that is no interleaving.
-    fn has_beyond(&mut self, outcome: &Outcome<Observation>) -> Result<(), NotAllowed> {
+    fn check_weak(&mut self, outcome: &Outcome<Observation>) -> Result<(), NotAllowed> {
         if self.knows(outcome) {
             return Ok(());
         }
-        let beyond = match self.weak.of_before(&self.of_before) {
+        let weak_outcomes = match self.weak.outcomes(&self.of_before) {
             None => &[],
             Some(Ok(shown)) => shown,
             Some(Err(why)) => return Err(NotAllowed::Undecided(why.to_string())),
         };
-        if let Some(why) = weak::ended(beyond) {
+        if let Some(why) = weak::ended(weak_outcomes) {
             return Err(NotAllowed::Judged(Judged::Vacuous(why)));
         }
         let Sides { input, settings, .. } = self.sides;
-        if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
+        if weak_outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
             return Ok(());
         }
         match self.sides.decide(&self.of_before, outcome, &Schedule::default()) {
@@ -487,20 +487,20 @@ impl Allowed<'_> {
         if grid::uses_subgroups(&before.module.module) {
             return Judged::Undecided(format!("{}: its subgroups may have another size", device.name()));
         }
-        let given = BoundInputs {
+        let bound = BoundInputs {
             buffers: input.buffers.clone(),
             images: input.images.clone(),
             samplers: input.samplers.clone(),
             push_constants: input.push_constants.clone(),
         };
-        let shown = match device.shown(|device| after.module.run_on(input.groups, &given, device)) {
+        let shown = match device.shown(|device| after.module.run_on(input.groups, &bound, device)) {
             Ok(observation) => Outcome::Observed(observation),
             Err(NotShown::Judged(judged)) => return judged,
-            Err(NotShown::Fails(how)) => {
+            Err(NotShown::Fails(failure)) => {
                 let schedule = Schedule::default();
                 let (before, after) = (schedule.clone(), schedule);
                 return Judged::Disagree(Box::new(Difference {
-                    how: DifferenceKind::Ends(how),
+                    how: DifferenceKind::Ends(failure),
                     before,
                     after,
                     fuel,
@@ -509,7 +509,7 @@ impl Allowed<'_> {
                 }));
             }
         };
-        match self.has(&shown, &Schedule::default()) {
+        match self.check(&shown, &Schedule::default()) {
             Ok(()) => Judged::Agree { all: self.of_before.complete || !before.depends_on_schedule() },
             Err(NotAllowed::Judged(Judged::Disagree(difference))) => {
                 let elsewhere = OtherExecution { shown, description: format!("{} shows it", device.name()), on_device: true };
@@ -522,22 +522,22 @@ impl Allowed<'_> {
 }
 
 /// The outcomes of all executions of a module, or why they are not known.
-type Beyond = Result<Vec<grid::Shown>, String>;
+type WeakOutcomes = Result<Vec<grid::Shown>, String>;
 
 /// The outcomes of BEFORE in executions that are no interleavings, computed on first use.
-struct Weak<'a> {
+struct WeakExecutions<'a> {
     before: &'a Side,
     input: &'a Input,
     settings: &'a Settings,
     earlier: &'a Earlier,
-    found: Option<Option<Beyond>>,
+    found: Option<Option<WeakOutcomes>>,
 }
 
-impl Weak<'_> {
+impl WeakExecutions<'_> {
     /// These outcomes, or why they are not known. `None` if no execution is beyond
     /// the interleavings.
-    fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
-        let Weak { before, input, settings, earlier, .. } = *self;
+    fn outcomes(&mut self, of_before: &KnownOutcomes) -> Option<Result<&[grid::Shown], &str>> {
+        let WeakExecutions { before, input, settings, earlier, .. } = *self;
         if settings.does(Planted::ExecutionsBefore) {
             return None;
         }
@@ -551,10 +551,10 @@ impl Weak<'_> {
 }
 
 /// Tries other orders of the invocations: all of them if the budget suffices, otherwise some random
-/// ones. If both `executions` and the budget of the settings are below [`WORTH`], the search
+/// ones. If both `executions` and the budget of the settings are below [`MIN_EXECUTIONS`], the search
 /// through all orders is skipped: so few executions would hardly differ. It is also skipped if
 /// `executions` is 0.
-fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
+fn try_orders(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut KnownOutcomes) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
     let module = &side.module.module;
@@ -566,12 +566,13 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
         }
         ControlFlow::Continue(())
     };
-    let is_worth = executions >= WORTH || executions > 0 && settings.budget.executions >= WORTH;
-    let explored = is_worth.then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
-    let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
+    let is_worthwhile = executions >= MIN_EXECUTIONS || executions > 0 && settings.budget.executions >= MIN_EXECUTIONS;
+    let explored = is_worthwhile.then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
+    let is_new =
+        |shown: &KnownOutcomes, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| show_the_same(known, outcome));
     for (outcome, schedule) in found {
         // A search that reaches a limit says nothing of the module.
-        if !matches!(outcome, Outcome::Limit(_)) && new(shown, &outcome) {
+        if !matches!(outcome, Outcome::Limit(_)) && is_new(shown, &outcome) {
             shown.outcomes.push((outcome, schedule));
         }
     }
@@ -580,7 +581,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
         let schedule = Schedule::Random { seed };
         let (outcome, tried) = Tried::watched(side, input, settings, fuel, schedule.clone());
         shown.tried.push(tried);
-        if new(shown, &outcome) {
+        if is_new(shown, &outcome) {
             shown.outcomes.push((outcome, schedule));
         }
     }
@@ -588,7 +589,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
 }
 
 /// Whether two outcomes show the same, whatever their numbers of instructions.
-fn same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
+fn show_the_same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     match (a, b) {
         (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
         _ => a == b,
@@ -620,7 +621,7 @@ struct Sides<'a> {
 impl Sides<'_> {
     /// The difference between AFTER and BEFORE. `None` if BEFORE allows all that differs. The error
     /// says why this is not known.
-    fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Option<Difference>, String> {
+    fn decide(&self, of_before: &KnownOutcomes, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Option<Difference>, String> {
         let difference = |how, before: &Schedule| Difference {
             how,
             before: before.clone(),
@@ -629,32 +630,32 @@ impl Sides<'_> {
             places: Vec::new(),
             elsewhere: None,
         };
-        let own = &of_before.outcomes[0].1;
+        let first_schedule = &of_before.outcomes[0].1;
         let after = match outcome {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
                 // The machine may report another invocation than the relation. The relation's first
                 // one is preferred.
-                let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
+                let undefined = trace.undefined_behaviour.as_ref().filter(|first| first.ub == undefined.ub).unwrap_or(undefined);
                 if let Some(why) = trace.doubt(undefined) {
                     return Err(why);
                 }
-                return Ok(Some(difference(DifferenceKind::Undefined(Box::new(undefined.clone())), own)));
+                return Ok(Some(difference(DifferenceKind::Undefined(Box::new(undefined.clone())), first_schedule)));
             }
-            other => return Ok(Some(difference(DifferenceKind::Ends(ending(other)), own))),
+            other => return Ok(Some(difference(DifferenceKind::Ends(ending(other)), first_schedule))),
         };
         let mut nearest: Option<(usize, Difference)> = None;
         for (before, schedule) in &of_before.outcomes {
             let Outcome::Observed(before) = before else { continue };
             let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
             let differing = differing(before, after, self.input, self.settings);
-            let (mut decided, mut open) = (Vec::new(), Vec::new());
+            let (mut wrong, mut undecided) = (Vec::new(), Vec::new());
             for byte in &differing {
                 match self.is_wrong(&trace, byte.0, byte.1, byte.3, after) {
-                    Some(true) => decided.push(byte),
+                    Some(true) => wrong.push(byte),
                     Some(false) => {}
-                    None => open.push(*byte),
+                    None => undecided.push(*byte),
                 }
             }
             let mut of_images = texels::differing(before, after, &self.input.images, self.settings);
@@ -663,21 +664,21 @@ impl Sides<'_> {
                 let report = self.before.report(self.input, self.settings, self.settings.fuel, schedule, &mut ());
                 of_images.retain(|texel| texel.is_wrong(&report.doubtful_texels));
             }
-            let how = match (decided.first(), of_images.first()) {
+            let kind = match (wrong.first(), of_images.first()) {
                 (Some(&&(place, byte, _, shown)), _) => {
-                    DifferenceKind::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none(), allowed: None }
+                    DifferenceKind::Byte { place, byte, bytes: wrong.len() as u64, undefined: shown.is_none(), allowed: None }
                 }
-                (None, Some(texel)) => texel.how(of_images.len() as u64),
-                (None, None) => match self.by_sets(after, &open)? {
-                    Some(how) => how,
+                (None, Some(texel)) => texel.difference_kind(of_images.len() as u64),
+                (None, None) => match self.by_sets(after, &undecided)? {
+                    Some(kind) => kind,
                     None if texels == 0 => return Ok(None),
                     None => return Err(DEVICES.into()),
                 },
             };
-            let count = decided.len() + of_images.len();
+            let count = wrong.len() + of_images.len();
             if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
-                let places = decided.iter().take(PLACES).map(|(place, byte, ..)| (*place, *byte)).collect();
-                nearest = Some((count, Difference { places, ..difference(how, schedule) }));
+                let places = wrong.iter().take(PLACES).map(|(place, byte, ..)| (*place, *byte)).collect();
+                nearest = Some((count, Difference { places, ..difference(kind, schedule) }));
             }
         }
         match (nearest, of_before.complete) {
@@ -688,16 +689,16 @@ impl Sides<'_> {
 
     /// The difference in floats for which a device may show several values. `None` if BEFORE allows
     /// all of them. The error says why this is not known.
-    fn by_sets(&self, after: &Observation, open: &[(Place, u64, Byte, Byte)]) -> Result<Option<DifferenceKind>, String> {
-        if open.is_empty() {
+    fn by_sets(&self, after: &Observation, undecided: &[(Place, u64, Byte, Byte)]) -> Result<Option<DifferenceKind>, String> {
+        if undecided.is_empty() {
             return Ok(None);
         }
-        let found = floats::judged((self.before, self.after), after, self.input, self.settings, self.fuel, open);
-        match found.outside.first() {
-            Some(&floats::Outside { place, byte, undefined, allowed }) => Ok(Some(DifferenceKind::Byte {
+        let found = floats::judge_words((self.before, self.after), after, self.input, self.settings, self.fuel, undecided);
+        match found.wrong_words.first() {
+            Some(&floats::WrongWord { place, byte, undefined, allowed }) => Ok(Some(DifferenceKind::Byte {
                 place,
                 byte,
-                bytes: 4 * found.outside.len() as u64,
+                bytes: 4 * found.wrong_words.len() as u64,
                 undefined,
                 allowed: Some(allowed.to_string()),
             })),

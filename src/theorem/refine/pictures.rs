@@ -14,14 +14,14 @@ pub struct Handle {
     /// The set and binding of the descriptor.
     pub place: Place,
     /// The kind of resource.
-    pub behind: ResourceKind,
+    pub resource: ResourceKind,
     /// Whether it is used with a depth reference.
     pub compares: bool,
 }
 
 impl Handle {
     fn image_kind(&self) -> Option<(Shape, Option<Format>, Texels, bool)> {
-        match self.behind {
+        match self.resource {
             ResourceKind::SampledImage(shape, texels) | ResourceKind::CombinedImageSampler(shape, texels) => {
                 Some((shape, None, texels, true))
             }
@@ -70,7 +70,7 @@ impl Handle {
     /// A sampler for it, with nearest filters alone unless `filters`; `None` for what is no
     /// sampler.
     pub(super) fn sampler(&self, level: u32, filters: bool, random: &mut Random) -> Option<Sampler> {
-        if !matches!(self.behind, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..)) {
+        if !matches!(self.resource, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..)) {
             return None;
         }
         let filter = |random: &mut Random| if level > 0 && random.percent(40) && filters { Filter::Linear } else { Filter::Nearest };

@@ -8,7 +8,7 @@ use super::observe::{Judged, judge};
 use super::{Earlier, Input, Settings, Shape, Side};
 
 /// The most inputs that are tried.
-const QUESTIONS: u32 = 1_500;
+const MAX_INPUTS: u32 = 1_500;
 /// The most earlier places that are tried for a value.
 const PLACES: usize = 8;
 
@@ -21,7 +21,7 @@ struct Shrinking<'a> {
     settings: &'a Settings,
     best: Input,
     kind: &'static str,
-    left: u32,
+    remaining: u32,
 }
 
 /// The smallest input found on which AFTER still differs in the same way. If AFTER does not differ,
@@ -33,15 +33,15 @@ pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, set
 /// As [`minimal`], with another judge of inputs.
 pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     let Judged::Disagree(difference) = judge(&input) else { return input };
-    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
+    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.how.kind(), remaining: MAX_INPUTS };
     loop {
-        let so_far = shrinking.best.clone();
+        let previous = shrinking.best.clone();
         shrinking.groups();
         for at in 0..shape.slots.len() {
             if shape.slots[at].pinned.is_none() {
                 shrinking.shorten(at);
                 shrinking.zero(at);
-                shrinking.earlier(at);
+                shrinking.move_earlier(at);
             }
         }
         if settings.push.is_none() {
@@ -49,7 +49,7 @@ pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, sett
         }
         shrinking.zero_images();
         shrinking.zero_attributes();
-        if shrinking.best == so_far || shrinking.left == 0 {
+        if shrinking.best == previous || shrinking.remaining == 0 {
             return shrinking.best;
         }
     }
@@ -57,19 +57,19 @@ pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, sett
 
 impl Shrinking<'_> {
     /// Accepts an input if AFTER differs on it in the same way.
-    fn takes(&mut self, mut input: Input) -> bool {
-        if let Some(place) = self.shape.moved {
+    fn accept(&mut self, mut input: Input) -> bool {
+        if let Some(place) = self.shape.push_constant_place {
             input.move_push_constants(place);
         }
-        if self.left == 0 || input == self.best {
+        if self.remaining == 0 || input == self.best {
             return false;
         }
-        self.left -= 1;
-        let still = matches!((self.judge)(&input), Judged::Disagree(d) if d.how.kind() == self.kind);
-        if still {
+        self.remaining -= 1;
+        let differs_alike = matches!((self.judge)(&input), Judged::Disagree(d) if d.how.kind() == self.kind);
+        if differs_alike {
             self.best = input;
         }
-        still
+        differs_alike
     }
 
     fn groups(&mut self) {
@@ -81,7 +81,7 @@ impl Shrinking<'_> {
             for fewer in 1..self.best.groups[axis] {
                 let mut input = self.best.clone();
                 input.groups[axis] = fewer;
-                if self.takes(input) {
+                if self.accept(input) {
                     break;
                 }
             }
@@ -95,12 +95,12 @@ impl Shrinking<'_> {
         while step > 0 {
             let length = self.best.buffers[at].bytes.len() as u64;
             let shorter = length.checked_sub(step * stride).filter(|&shorter| shorter >= least.max(1));
-            let taken = shorter.is_some_and(|shorter| {
+            let accepted = shorter.is_some_and(|shorter| {
                 let mut input = self.best.clone();
                 input.buffers[at].bytes.truncate(shorter as usize);
-                self.takes(input)
+                self.accept(input)
             });
-            if !taken {
+            if !accepted {
                 step /= 2;
             }
         }
@@ -119,7 +119,7 @@ impl Shrinking<'_> {
                     let width = usize::from(cell.type_.width().unwrap_or(8) / 8);
                     input.buffers[at].bytes[cell.offset as usize..cell.offset as usize + width].fill(0);
                 }
-                self.takes(input);
+                self.accept(input);
             }
             stretch /= 2;
         }
@@ -132,10 +132,10 @@ impl Shrinking<'_> {
                 input
             };
             loop {
-                let own = &self.best.buffers[at].bytes[start..start + bytes];
-                let held = own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-                let (one, half) = (with(&self.best, 1), with(&self.best, held / 2));
-                if held <= 1 || self.takes(one) || !self.takes(half) {
+                let current_bytes = &self.best.buffers[at].bytes[start..start + bytes];
+                let current = current_bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+                let (one, half) = (with(&self.best, 1), with(&self.best, current / 2));
+                if current <= 1 || self.accept(one) || !self.accept(half) {
                     break;
                 }
             }
@@ -143,23 +143,23 @@ impl Shrinking<'_> {
     }
 
     /// Moves values to earlier places, which fewer workgroups and a shorter buffer still reach.
-    fn earlier(&mut self, at: usize) {
+    fn move_earlier(&mut self, at: usize) {
         let slot = &self.shape.slots[at];
         let cells = self.shape.cells(slot, self.best.buffers[at].bytes.len() as u64);
         for (place, cell) in cells.iter().enumerate() {
             let width = usize::from(cell.type_.width().unwrap_or(8) / 8);
-            let held = |input: &Input, offset: u64| input.buffers[at].bytes[offset as usize..offset as usize + width].to_vec();
-            let own = held(&self.best, cell.offset);
-            if own.iter().all(|&byte| byte == 0) {
+            let cell_bytes = |input: &Input, offset: u64| input.buffers[at].bytes[offset as usize..offset as usize + width].to_vec();
+            let own_bytes = cell_bytes(&self.best, cell.offset);
+            if own_bytes.iter().all(|&byte| byte == 0) {
                 continue;
             }
-            let free = |to: &&Cell| to.type_ == cell.type_ && held(&self.best, to.offset).iter().all(|&byte| byte == 0);
-            let places: Vec<u64> = cells[..place].iter().filter(free).map(|to| to.offset).take(PLACES).collect();
+            let is_free = |to: &&Cell| to.type_ == cell.type_ && cell_bytes(&self.best, to.offset).iter().all(|&byte| byte == 0);
+            let places: Vec<u64> = cells[..place].iter().filter(is_free).map(|to| to.offset).take(PLACES).collect();
             for offset in places {
                 let mut input = self.best.clone();
                 input.buffers[at].bytes[cell.offset as usize..cell.offset as usize + width].fill(0);
-                input.buffers[at].bytes[offset as usize..offset as usize + width].copy_from_slice(&own);
-                if self.takes(input) {
+                input.buffers[at].bytes[offset as usize..offset as usize + width].copy_from_slice(&own_bytes);
+                if self.accept(input) {
                     break;
                 }
             }
@@ -176,7 +176,7 @@ impl Shrinking<'_> {
                 // The number of bytes is right, so this cannot fail.
                 let _ = image.fill(level, &bytes);
             }
-            self.takes(input);
+            self.accept(input);
         }
     }
 
@@ -185,13 +185,13 @@ impl Shrinking<'_> {
         for at in 0..self.best.attributes.len() {
             let mut input = self.best.clone();
             input.attributes[at].bytes.fill(0);
-            if self.takes(input) {
+            if self.accept(input) {
                 continue;
             }
             for word in 0..self.best.attributes[at].bytes.len() / 4 {
                 let mut input = self.best.clone();
                 input.attributes[at].bytes[4 * word..4 * word + 4].fill(0);
-                self.takes(input);
+                self.accept(input);
             }
         }
     }
@@ -201,7 +201,7 @@ impl Shrinking<'_> {
             let mut input = self.best.clone();
             let end = (word * 4 + 4).min(input.push_constants.len());
             input.push_constants[word * 4..end].fill(0);
-            self.takes(input);
+            self.accept(input);
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Side {
     /// The places of its instructions in its text, if it has one.
     pub assembly: Option<AssemblyLines>,
     program: Result<lockstep::Program, String>,
-    order_may_show: bool,
+    order_may_matter: bool,
     in_subgroups: bool,
 }
 
@@ -32,16 +32,16 @@ impl Side {
             LoadError::Unsupported { what, .. } => what,
             other => other.to_string(),
         });
-        let order_may_show = weak::order_may_show(&module.module);
+        let order_may_matter = weak::order_may_matter(&module.module);
         let in_subgroups = grid::uses_subgroups(&module.module);
-        Side { name: name.into(), module, assembly, program, order_may_show, in_subgroups }
+        Side { name: name.into(), module, assembly, program, order_may_matter, in_subgroups }
     }
 
     /// Whether its results may depend on the order of its invocations. Without atomics they do not:
     /// without a race, every load sees the one store that happens before it. They do not either if
     /// all atomics commute and their results are not used, as in a histogram.
     pub fn depends_on_schedule(&self) -> bool {
-        self.order_may_show
+        self.order_may_matter
     }
 
     /// The dispatch of an input.
@@ -68,7 +68,7 @@ impl Side {
     /// blocks that an invocation reached are added to `blocks`, if given.
     pub fn run(&self, input: &Input, settings: &Settings, fuel: u64, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
         let on_machine = match settings.engine {
-            Engine::Any => !self.order_may_show && !self.in_subgroups,
+            Engine::Any => !self.order_may_matter && !self.in_subgroups,
             Engine::Machine => true,
             Engine::Reference => false,
         };

@@ -15,7 +15,7 @@ use smallstep_semantics::spirv::{Module, Options, assemble};
 use super::Input;
 use super::interface::Mismatch;
 use super::numbers::Numbers;
-use crate::compute::passing::{self, Gives, Port};
+use crate::compute::passing::{self, Port, PortSource};
 use crate::compute::{BoundInputs, Uses};
 use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Malformed, Stage};
@@ -56,7 +56,7 @@ impl StageModule {
     /// # Errors
     /// There is no such entry point, or there are several for one stage. The message is a sentence.
     pub fn new(name: impl Into<String>, module: Module, entry: Option<&str>) -> Result<StageModule, InvalidInput> {
-        let of = |model: ExecutionModel| {
+        let find_entry = |model: ExecutionModel| {
             let all: Vec<&str> = (module.entry_points().iter())
                 .filter(|e| e.model == model && entry.is_none_or(|name| name == e.name))
                 .map(|e| e.name.as_str())
@@ -74,7 +74,7 @@ impl StageModule {
                 }
             }
         };
-        let (vertex, fragment) = (of(ExecutionModel::Vertex)?, of(ExecutionModel::Fragment)?);
+        let (vertex, fragment) = (find_entry(ExecutionModel::Vertex)?, find_entry(ExecutionModel::Fragment)?);
         if vertex.is_none() && fragment.is_none() {
             let what = match entry {
                 Some(name) => format!("no vertex or fragment entry point is called \"{name}\""),
@@ -91,7 +91,7 @@ impl StageModule {
     /// # Errors
     /// There is no such entry point. The message is a sentence.
     pub fn with_entries(name: impl Into<String>, module: Module, entries: [Option<&str>; 2]) -> Result<StageModule, InvalidInput> {
-        let of = |model: ExecutionModel, entry: Option<&str>| {
+        let find_entry = |model: ExecutionModel, entry: Option<&str>| {
             let Some(entry) = entry else { return Ok(None) };
             match module.entry_points().iter().any(|e| e.model == model && e.name == entry) {
                 true => Entry::of(&module, model, entry).map(Some),
@@ -101,7 +101,7 @@ impl StageModule {
                 )),
             }
         };
-        let (vertex, fragment) = (of(ExecutionModel::Vertex, entries[0])?, of(ExecutionModel::Fragment, entries[1])?);
+        let (vertex, fragment) = (find_entry(ExecutionModel::Vertex, entries[0])?, find_entry(ExecutionModel::Fragment, entries[1])?);
         Ok(StageModule { name: name.into(), module, vertex, fragment })
     }
 
@@ -117,14 +117,14 @@ impl StageModule {
 
     /// The inputs of its first stage by location: attributes, or for a fragment stage alone the
     /// outputs of a vertex stage.
-    pub(super) fn given(&self) -> Result<Vec<Port>, Mismatch> {
+    pub(super) fn inputs(&self) -> Result<Vec<Port>, Mismatch> {
         self.vertex.as_ref().or(self.fragment.as_ref()).map_or(Ok(Vec::new()), |entry| self.ports(entry, StorageClass::Input))
     }
 
     fn ports(&self, entry: &Entry, class: StorageClass) -> Result<Vec<Port>, Mismatch> {
-        let refused = |what: String| Mismatch(format!("{}: {what}", self.name));
-        let point = self.module.entry_point(&entry.name).map_err(|e| refused(e.to_string()))?;
-        let scalars: Vec<Located> = located(&self.module, point, class).map_err(|e| refused(e.what))?;
+        let mismatch = |what: String| Mismatch(format!("{}: {what}", self.name));
+        let point = self.module.entry_point(&entry.name).map_err(|e| mismatch(e.to_string()))?;
+        let scalars: Vec<Located> = located(&self.module, point, class).map_err(|e| mismatch(e.what))?;
         Ok(passing::ports(&scalars))
     }
 }
@@ -134,7 +134,7 @@ impl StageModule {
 pub struct Scene {
     /// The stages that are made: the vertex stage for a lone fragment stage, and the fragment stage
     /// for a lone vertex stage.
-    made: [Option<Arc<[u32]>>; 2],
+    generated: [Option<Arc<[u32]>>; 2],
     /// The ports of the vertex attributes.
     attributes: Vec<Port>,
     /// The colour attachments: location and format.
@@ -151,7 +151,7 @@ impl Scene {
             let words = assemble(text, Options::default());
             words.map(Arc::from).map_err(|e| Mismatch(format!("{}: the stage beside it is no module: {}", before.name, e.what)))
         };
-        let mut scene = Scene { made: [None, None], attributes: Vec::new(), targets: Vec::new() };
+        let mut scene = Scene { generated: [None, None], attributes: Vec::new(), targets: Vec::new() };
         let corner = Port {
             location: 0,
             component: 0,
@@ -171,10 +171,11 @@ impl Scene {
             }
             (None, Some(fragment)) => {
                 let inputs = before.ports(fragment, StorageClass::Input)?;
-                let given: Vec<(Port, Gives)> = (1..).zip(&inputs).map(|(location, port)| (*port, Gives::Attribute(location))).collect();
-                scene.made[0] = Some(words(&passing::vertex(&given, true))?);
-                let own = |(location, port): (u32, &Port)| Port { location, component: 0, ..*port };
-                scene.attributes = std::iter::once(corner).chain((1..).zip(&inputs).map(own)).collect();
+                let sources: Vec<(Port, PortSource)> =
+                    (1..).zip(&inputs).map(|(location, port)| (*port, PortSource::Attribute(location))).collect();
+                scene.generated[0] = Some(words(&passing::vertex(&sources, true))?);
+                let located_port = |(location, port): (u32, &Port)| Port { location, component: 0, ..*port };
+                scene.attributes = std::iter::once(corner).chain((1..).zip(&inputs).map(located_port)).collect();
             }
             (None, None) => {}
         }
@@ -182,9 +183,9 @@ impl Scene {
             (_, Some(fragment)) => before.ports(fragment, StorageClass::Output)?,
             (Some(vertex), None) => {
                 let outputs = before.ports(vertex, StorageClass::Output)?;
-                scene.made[1] = Some(words(&passing::fragment(&outputs))?);
-                let behind = outputs.iter().map(|port| port.location + 1).max().unwrap_or(0);
-                outputs.into_iter().chain([Port { location: behind, ..corner }]).collect()
+                scene.generated[1] = Some(words(&passing::fragment(&outputs))?);
+                let next_location = outputs.iter().map(|port| port.location + 1).max().unwrap_or(0);
+                outputs.into_iter().chain([Port { location: next_location, ..corner }]).collect()
             }
             (None, None) => Vec::new(),
         };
@@ -206,14 +207,14 @@ impl Scene {
     pub(super) fn attributes(&self, level: u32, numbers: &Numbers, random: &mut Random) -> Vec<Attribute> {
         let mut all = Vec::new();
         for port in &self.attributes {
-            let float_ = matches!(port.type_, Type::Float { .. });
+            let is_float = matches!(port.type_, Type::Float { .. });
             let formats = match port.type_ {
                 Type::Int { signed: true, .. } => [Format::R32Sint, Format::Rg32Sint, Format::Rgb32Sint, Format::Rgba32Sint],
                 Type::Int { .. } => [Format::R32Uint, Format::Rg32Uint, Format::Rgb32Uint, Format::Rgba32Uint],
                 _ => [Format::R32Sfloat, Format::Rg32Sfloat, Format::Rgb32Sfloat, Format::Rgba32Sfloat],
             };
             // A float vector at location 0, or often at another location, is taken for a position.
-            let placed = float_ && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
+            let placed = is_float && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
             // A value that is the same at all vertices is exact in every fragment.
             let constant = level <= 1 && port.location > 0 && random.percent(60);
             let mut bytes: Vec<u8> = Vec::new();
@@ -231,7 +232,7 @@ impl Scene {
                         (true, 0 | 1, None) => anywhere(random).to_bits(),
                         (true, 2, _) => (random.below(5) as f32 / 4.0).to_bits(),
                         (true, ..) => 1f32.to_bits(),
-                        _ if float_ => numbers.float(32, level, random) as u32,
+                        _ if is_float => numbers.float(32, level, random) as u32,
                         _ => numbers.integer(32, level, random) as u32,
                     };
                     bytes.extend(bits.to_le_bytes());
@@ -250,13 +251,13 @@ impl Scene {
     /// The input describes no valid draw.
     pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, Malformed> {
         let uses = side.uses();
-        let given = BoundInputs {
+        let bound = BoundInputs {
             buffers: input.buffers.clone(),
             images: input.images.clone(),
             samplers: input.samplers.clone(),
             push_constants: input.push_constants.clone(),
         };
-        let stage = |own: &Option<Entry>, made: &Option<Arc<[u32]>>| match (own, made) {
+        let stage = |entry_point: &Option<Entry>, generated: &Option<Arc<[u32]>>| match (entry_point, generated) {
             (Some(entry), _) => Ok(Stage { words: side.module.words().into(), entry: entry.name.clone() }),
             (None, Some(words)) => Ok(Stage { words: words.clone(), entry: "main".into() }),
             (None, None) => Err(Malformed(format!("{} has not the stages that BEFORE has", side.name))),
@@ -269,13 +270,13 @@ impl Scene {
         };
         let targets = self.targets.iter().map(|&(location, format)| Ok(ColourTarget { location, image: image(format, &[0; 16])? }));
         let dispatch = DrawDispatch {
-            vertex: stage(&side.vertex, &self.made[0])?,
-            fragment: stage(&side.fragment, &self.made[1])?,
+            vertex: stage(&side.vertex, &self.generated[0])?,
+            fragment: stage(&side.fragment, &self.generated[1])?,
             geometry: Geometry { attributes: input.attributes.clone(), ..Geometry::of_count(Topology::List, VERTICES) },
-            buffers: given.buffer_bindings(&uses),
-            images: given.image_bindings(&uses),
-            samplers: given.samplers.clone(),
-            push_constants: given.push_constants.clone(),
+            buffers: bound.buffer_bindings(&uses),
+            images: bound.image_bindings(&uses),
+            samplers: bound.samplers.clone(),
+            push_constants: bound.push_constants.clone(),
             state: State::of_size(width, height),
             targets: targets.collect::<Result<_, Malformed>>()?,
             depth: Some(DepthAttachment {
@@ -293,6 +294,6 @@ impl Scene {
 /// point with it.
 pub fn has_stages(module: &Module, entry: Option<&str>) -> bool {
     let named = |name: &str| entry.is_none_or(|entry| entry == name);
-    let of = |model: ExecutionModel| module.entry_points().iter().any(|e| e.model == model && named(&e.name));
-    !of(ExecutionModel::GLCompute) && (of(ExecutionModel::Vertex) || of(ExecutionModel::Fragment))
+    let has_entry = |model: ExecutionModel| module.entry_points().iter().any(|e| e.model == model && named(&e.name));
+    !has_entry(ExecutionModel::GLCompute) && (has_entry(ExecutionModel::Vertex) || has_entry(ExecutionModel::Fragment))
 }

@@ -51,7 +51,7 @@ impl Differing {
     }
 
     /// The difference as one of `components` differing components.
-    pub(super) fn how(&self, components: u64) -> DifferenceKind {
+    pub(super) fn difference_kind(&self, components: u64) -> DifferenceKind {
         DifferenceKind::Texel {
             of: self.of,
             at: self.at,
@@ -73,30 +73,30 @@ pub(super) fn code(format: Format, component: usize, texel: &[u8]) -> u64 {
 
 /// The components of storage images' texels in which AFTER differs from BEFORE. An image that AFTER
 /// does not use keeps its initial contents.
-pub(super) fn differing(before: &Observation, after: &Observation, given: &[BoundImage], settings: &Settings) -> Vec<Differing> {
+pub(super) fn differing(before: &Observation, after: &Observation, initial: &[BoundImage], settings: &Settings) -> Vec<Differing> {
     let mut found = Vec::new();
     let images = if settings.does(Planted::Images) { &[] } else { &before.images[..] };
     for (image, b) in images.iter().enumerate() {
         let place = Place { set: b.set, binding: b.binding };
         let a = after.images.iter().find(|a| (a.set, a.binding) == (b.set, b.binding));
-        let untouched = given.iter().find(|i| (i.set, i.binding) == (b.set, b.binding)).map(|i| &i.image);
+        let initial_image = initial.iter().find(|i| (i.set, i.binding) == (b.set, b.binding)).map(|i| &i.image);
         let size = b.format.bytes();
-        let is_any = |image: &ObservedImage, component: u8, texel: u64| {
+        let is_undefined = |image: &ObservedImage, component: u8, texel: u64| {
             image.undefined.iter().any(|u| u.component == component && (u.start..u.end).contains(&texel))
         };
         for (texel, bytes) in (0u64..).zip(b.bytes.chunks_exact(size)) {
             let components = b.format.channels().len() - usize::from(settings.does(Planted::LastComponent));
             for component in 0..components as u8 {
-                if is_any(b, component, texel) {
+                if is_undefined(b, component, texel) {
                     continue;
                 }
-                let shown = |held: &[u8]| {
+                let shown = |contents: &[u8]| {
                     let start = texel as usize * size;
-                    held.get(start..start + size).map(|bytes| code(b.format, component.into(), bytes))
+                    contents.get(start..start + size).map(|bytes| code(b.format, component.into(), bytes))
                 };
                 let was = code(b.format, component.into(), bytes);
-                let is = match (a, untouched) {
-                    (Some(a), _) if is_any(a, component, texel) => None,
+                let is = match (a, initial_image) {
+                    (Some(a), _) if is_undefined(a, component, texel) => None,
                     (Some(a), _) => shown(&a.bytes),
                     (None, Some(image)) => shown(image.bytes(0).unwrap_or_default()),
                     (None, None) => None,
@@ -142,9 +142,9 @@ mod tests {
         use smallstep_semantics::image::Image;
         let mut image = Image::new(Format::Rg8Uint, 2, 1, 1).expect("a size");
         image.fill(0, &[1, 2, 3, 4]).expect("as many bytes");
-        let given = [BoundImage { set: 0, binding: 2, image }];
+        let images = [BoundImage { set: 0, binding: 2, image }];
         let (none, settings) = (Observation::default(), Settings::default());
-        assert!(differing(&observed(&[1, 2, 3, 4]), &none, &given, &settings).is_empty());
-        assert_eq!(differing(&observed(&[9, 2, 3, 4]), &none, &given, &settings).len(), 1);
+        assert!(differing(&observed(&[1, 2, 3, 4]), &none, &images, &settings).is_empty());
+        assert_eq!(differing(&observed(&[9, 2, 3, 4]), &none, &images, &settings).len(), 1);
     }
 }

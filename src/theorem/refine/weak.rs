@@ -49,7 +49,7 @@ use crate::compute::report;
 const ACCESSES: usize = 1 << 12;
 /// The most steps of the search for a cycle in one run. Each step looks at one access as the next
 /// of a path. A longer search counts as having found a cycle.
-const LOOKED_AT: u32 = 1 << 20;
+const MAX_STEPS: u32 = 1 << 20;
 
 /// What a module shows in the executions that the memory model allows.
 pub(super) struct Executions {
@@ -89,16 +89,16 @@ pub(super) fn too_large(why: &str, settings: &Settings) -> String {
 
 /// Describes an execution that is no interleaving: a line for each atomic, with the write that
 /// it reads.
-pub(super) fn told(side: &Side, reads: &[Read]) -> String {
+pub(super) fn describe(side: &Side, reads: &[Read]) -> String {
     let module = &side.module.module;
-    let who = |id: InvocationId| format!("invocation {} of workgroup {}", id.local, id.workgroup);
+    let invocation_text = |id: InvocationId| format!("invocation {} of workgroup {}", id.local, id.workgroup);
     let mut lines = "an execution that is no interleaving, where these atomics read:".to_string();
-    for Read { by: (by, instruction), from } in reads {
+    for Read { by: (reader, instruction), from } in reads {
         let from = match from {
-            Some((writer, at)) => format!("what {} of {} wrote", report::instruction(module, *at), who(*writer)),
+            Some((writer, at)) => format!("what {} of {} wrote", report::instruction(module, *at), invocation_text(*writer)),
             None => "what was there at the beginning".into(),
         };
-        lines += &format!("\n  {} of {}: {from}", report::instruction(module, *instruction), who(*by));
+        lines += &format!("\n  {} of {}: {from}", report::instruction(module, *instruction), invocation_text(*reader));
     }
     lines
 }
@@ -126,18 +126,18 @@ impl Ordered {
 
 /// An atomic access.
 struct Access {
-    by: InvocationId,
+    invocation: InvocationId,
     /// Its index among the atomics and fences of its invocation.
-    at: usize,
+    index: usize,
     instruction: u32,
     location: (ObjectId, u64),
     class: Class,
     op: AtomicOp,
     ordered: Ordered,
     /// For an atomic whose result is not used: the kind of operations with which it commutes.
-    blind: Option<Op>,
+    commutes_as: Option<Op>,
     /// The number of control barriers that its invocation passed before.
-    passed: usize,
+    barriers_passed: usize,
 }
 
 /// A schedule that was tried, and the atomics of its run, which are computed on first use.
@@ -175,7 +175,7 @@ impl Tried {
 /// What a run of the lockstep machine says of the orders of a module's invocations.
 pub(super) enum Orders {
     /// All of them show the same.
-    Alike,
+    Same,
     /// They may show different outcomes. The sentence, if there is one, names atomics that may take
     /// effect in an order that no schedule shows.
     MayDiffer(Option<String>),
@@ -186,11 +186,11 @@ pub(super) enum Orders {
 /// What a run of the machine says of the orders of a module's invocations.
 pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
     if !side.depends_on_schedule() {
-        return Orders::Alike;
+        return Orders::Same;
     }
-    match Run::noted(&side.module.module, &watched.atomics) {
+    match Run::from_machine(&side.module.module, &watched.atomics) {
         None => Orders::Unknown,
-        Some(run) if run.is_independent() => Orders::Alike,
+        Some(run) if run.is_independent() => Orders::Same,
         Some(run) => Orders::MayDiffer(run.cycle().map(|found| another_order(side, found))),
     }
 }
@@ -231,7 +231,7 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
 /// Whether the order of invocations may affect what a module shows, for any input. It has no effect
 /// if every atomic commutes with all others of its memory, its result is not used, and nothing
 /// synchronizes. Then every invocation does the same under each schedule.
-pub(super) fn order_may_show(module: &Module) -> bool {
+pub(super) fn order_may_matter(module: &Module) -> bool {
     let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     let atomics: Vec<&Instruction> = module.instructions().iter().filter(|i| is_atomic(i.op)).collect();
     if atomics.is_empty() {
@@ -308,40 +308,40 @@ impl Run {
         let mut run = Run::default();
         let mut counts: FxHashMap<InvocationId, (usize, usize)> = FxHashMap::default();
         let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
-            let (at, passed) = counts.entry(event.invocation).or_default();
+            let (index, barriers_passed) = counts.entry(event.invocation).or_default();
             let workgroup = event.invocation.workgroup;
             // This counts arrivals at the barrier. The departure of all invocations is
             // another rule.
             if event.instruction.is(Op::ControlBarrier) && event.rule == Rule::SpirvControlBarrier {
                 let barriers = run.barriers.entry(workgroup).or_default();
-                if *passed == barriers.len() {
+                if *barriers_passed == barriers.len() {
                     barriers.push(barrier(module, event.instruction.operands(module.words())));
                 }
-                *passed += 1;
+                *barriers_passed += 1;
             }
             for action in event.actions {
                 match action {
                     Action::Atomic { extent, op, scope, semantics, .. } => {
                         let Some(cell) = extent.cells.first() else { continue };
                         run.accesses.push(Access {
-                            by: event.invocation,
-                            at: *at,
+                            invocation: event.invocation,
+                            index: *index,
                             instruction: module.instructions().partition_point(|i| i.offset < event.instruction.offset) as u32,
                             location: (extent.object, cell.offset),
                             class: extent.class,
                             op: *op,
                             ordered: Ordered { scope: *scope, semantics: *semantics },
-                            blind: commutes(event.instruction.op).filter(|_| unused.contains(&event.instruction.result)),
-                            passed: *passed,
+                            commutes_as: commutes(event.instruction.op).filter(|_| unused.contains(&event.instruction.result)),
+                            barriers_passed: *barriers_passed,
                         });
                     }
                     Action::Fence { scope, semantics } => {
                         let fences = run.fences.entry(event.invocation).or_default();
-                        fences.push((*at, Ordered { scope: *scope, semantics: *semantics }));
+                        fences.push((*index, Ordered { scope: *scope, semantics: *semantics }));
                     }
                     Action::Load(_) | Action::Store(..) => continue,
                 }
-                *at += 1;
+                *index += 1;
             }
         });
         (report.outcome, run)
@@ -349,12 +349,12 @@ impl Run {
 
     /// A run as the machine recorded it. `None` if it has a fence, whose place the machine does
     /// not record.
-    fn noted(module: &Module, noted: &lockstep::Atomics) -> Option<Run> {
-        if noted.fenced {
+    fn from_machine(module: &Module, recorded: &lockstep::Atomics) -> Option<Run> {
+        if recorded.fenced {
             return None;
         }
         let unused = unused(module);
-        let access = |(at, (access, passed)): (usize, &(concurrency::Access, u32))| {
+        let access = |(index, (access, barriers_passed)): (usize, &(concurrency::Access, u32))| {
             let Kind::Atomic { op, scope, semantics } = access.kind else { return None };
             let concurrency::Agent { workgroup, local } = access.agent;
             let object = match access.class {
@@ -363,23 +363,23 @@ impl Run {
             };
             let instruction = module.instructions().get(access.instruction as usize)?;
             Some(Access {
-                by: InvocationId { workgroup, local },
-                at,
+                invocation: InvocationId { workgroup, local },
+                index,
                 instruction: access.instruction,
                 location: (object, access.offset),
                 class: access.class,
                 op,
                 ordered: Ordered { scope, semantics },
-                blind: commutes(instruction.op).filter(|_| unused.contains(&instruction.result)),
-                passed: *passed as usize,
+                commutes_as: commutes(instruction.op).filter(|_| unused.contains(&instruction.result)),
+                barriers_passed: *barriers_passed as usize,
             })
         };
         let ordered =
             |barriers: &Vec<(Scope, Semantics)>| barriers.iter().map(|&(scope, semantics)| Ordered { scope, semantics }).collect();
         Some(Run {
-            accesses: noted.accesses.iter().enumerate().map(access).collect::<Option<_>>()?,
+            accesses: recorded.accesses.iter().enumerate().map(access).collect::<Option<_>>()?,
             fences: FxHashMap::default(),
-            barriers: noted.barriers.iter().map(|(&workgroup, barriers)| (workgroup, ordered(barriers))).collect(),
+            barriers: recorded.barriers.iter().map(|(&workgroup, barriers)| (workgroup, ordered(barriers))).collect(),
         })
     }
 
@@ -387,41 +387,48 @@ impl Run {
         if self.accesses.len() > ACCESSES || !self.fences.is_empty() || self.accesses.iter().any(|a| a.ordered.synchronizes()) {
             return false;
         }
-        let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
+        let mut by_location: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
         for access in &self.accesses {
-            at.entry(access.location).or_default().push(access);
+            by_location.entry(access.location).or_default().push(access);
         }
-        at.values().all(|there| {
-            there.iter().enumerate().all(|(n, a)| {
+        by_location.values().all(|accesses| {
+            accesses.iter().enumerate().all(|(n, a)| {
                 let class = Classes::of(&[a.class]);
-                let meets = |b: &&&Access| a.by != b.by && (a.op.writes() || b.op.writes());
-                let fixed = |b: &Access| self.is_fixed(a, b, class) || self.is_fixed(b, a, class);
-                let commute = |b: &Access| a.blind.is_some() && a.blind == b.blind;
-                there[..n].iter().filter(meets).all(|b| commute(b) || fixed(b))
+                let conflicts = |b: &&&Access| a.invocation != b.invocation && (a.op.writes() || b.op.writes());
+                let is_ordered = |b: &Access| self.happens_before(a, b, class) || self.happens_before(b, a, class);
+                let commute = |b: &Access| a.commutes_as.is_some() && a.commutes_as == b.commutes_as;
+                accesses[..n].iter().filter(conflicts).all(|b| commute(b) || is_ordered(b))
             })
         })
     }
 
     /// The instructions of a pair in a possible cycle.
     fn cycle(&self) -> Option<[u32; 2]> {
-        let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
+        let mut by_location: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
         for access in &self.accesses {
-            at.entry(access.location).or_default().push(access);
+            by_location.entry(access.location).or_default().push(access);
         }
         // A cycle has only accesses that may affect another invocation, or be affected by one.
-        at.retain(|_, all| all.iter().any(|a| a.op.writes()) && all.iter().any(|a| a.by != all[0].by));
-        let loose: FxHashSet<(InvocationId, usize)> =
-            at.values().flatten().filter(|a| self.is_loose(a, &at[&a.location])).map(|a| (a.by, a.at)).collect();
-        let mut of: BTreeMap<InvocationId, Vec<&Access>> = BTreeMap::new();
-        for access in self.accesses.iter().filter(|a| at.contains_key(&a.location) && !loose.contains(&(a.by, a.at))) {
-            of.entry(access.by).or_default().push(access);
+        by_location.retain(|_, all| all.iter().any(|a| a.op.writes()) && all.iter().any(|a| a.invocation != all[0].invocation));
+        let orderless: FxHashSet<(InvocationId, usize)> = by_location
+            .values()
+            .flatten()
+            .filter(|a| self.order_has_no_effect(a, &by_location[&a.location]))
+            .map(|a| (a.invocation, a.index))
+            .collect();
+        let mut by_invocation: BTreeMap<InvocationId, Vec<&Access>> = BTreeMap::new();
+        for access in
+            self.accesses.iter().filter(|a| by_location.contains_key(&a.location) && !orderless.contains(&(a.invocation, a.index)))
+        {
+            by_invocation.entry(access.invocation).or_default().push(access);
         }
-        let contended: usize = of.values().map(Vec::len).sum();
+        let contended: usize = by_invocation.values().map(Vec::len).sum();
         if contended > ACCESSES {
             return self.accesses.first().map(|a| [a.instruction; 2]);
         }
-        let search = Search { run: self, at, of, left: Cell::new(LOOKED_AT), classes: Classes::of(&self.classes()) };
-        let mut starts = search.of.values().flatten().flat_map(|first| search.pairs(first));
+        let search =
+            Search { run: self, by_location, by_invocation, remaining_steps: Cell::new(MAX_STEPS), classes: Classes::of(&self.classes()) };
+        let mut starts = search.by_invocation.values().flatten().flat_map(|first| search.pairs(first));
         let found = starts.find(|start| search.closes(&mut vec![*start], 0))?;
         Some([found.first.instruction, found.second.instruction])
     }
@@ -432,24 +439,28 @@ impl Run {
 
     /// Whether the order of an access, relative to all accesses that may come before or after it,
     /// has no effect.
-    fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
+    fn order_has_no_effect(&self, access: &Access, accesses: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
-        let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);
-        access.blind.is_some() && there.iter().all(|other| other.blind == access.blind || other.by == access.by || fixed(other))
+        let is_ordered = |other: &Access| self.happens_before(access, other, class) || self.happens_before(other, access, class);
+        access.commutes_as.is_some()
+            && accesses
+                .iter()
+                .all(|other| other.commutes_as == access.commutes_as || other.invocation == access.invocation || is_ordered(other))
     }
 
     /// Whether a control barrier makes one access happen before the other, for memory of
     /// these classes.
-    fn is_fixed(&self, one: &Access, other: &Access, classes: Classes) -> bool {
+    fn happens_before(&self, one: &Access, other: &Access, classes: Classes) -> bool {
         let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
-        let barriers = self.barriers.get(&one.by.workgroup).and_then(|barriers| barriers.get(one.passed..other.passed));
-        one.by.workgroup == other.by.workgroup && barriers.is_some_and(|between| between.iter().any(orders))
+        let barriers =
+            self.barriers.get(&one.invocation.workgroup).and_then(|barriers| barriers.get(one.barriers_passed..other.barriers_passed));
+        one.invocation.workgroup == other.invocation.workgroup && barriers.is_some_and(|between| between.iter().any(orders))
     }
 
     /// Whether an invocation has a fence between two of its places that satisfies a condition.
-    fn fenced(&self, by: InvocationId, between: (usize, usize), is: impl Fn(&Ordered) -> bool) -> bool {
-        let fences = self.fences.get(&by).into_iter().flatten();
-        fences.filter(|(at, _)| between.0 < *at && *at < between.1).any(|(_, ordered)| is(ordered))
+    fn fenced(&self, invocation: InvocationId, between: (usize, usize), condition: impl Fn(&Ordered) -> bool) -> bool {
+        let fences = self.fences.get(&invocation).into_iter().flatten();
+        fences.filter(|(at, _)| between.0 < *at && *at < between.1).any(|(_, ordered)| condition(ordered))
     }
 }
 
@@ -466,9 +477,9 @@ fn barrier(module: &Module, operands: &[u32]) -> Ordered {
 
 struct Search<'r> {
     run: &'r Run,
-    at: FxHashMap<(ObjectId, u64), Vec<&'r Access>>,
-    of: BTreeMap<InvocationId, Vec<&'r Access>>,
-    left: Cell<u32>,
+    by_location: FxHashMap<(ObjectId, u64), Vec<&'r Access>>,
+    by_invocation: BTreeMap<InvocationId, Vec<&'r Access>>,
+    remaining_steps: Cell<u32>,
     /// The classes of all atomics.
     classes: Classes,
 }
@@ -476,15 +487,15 @@ struct Search<'r> {
 impl<'r> Search<'r> {
     /// The pairs whose first access is this one.
     fn pairs(&self, first: &'r Access) -> impl Iterator<Item = Pair<'r>> {
-        let own = self.of.get(&first.by).into_iter().flatten();
-        own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second })
+        let own = self.by_invocation.get(&first.invocation).into_iter().flatten();
+        own.filter(|second| first.index < second.index && first.location != second.location).map(|second| Pair { first, second })
     }
 
     /// Whether the search may look at one more access. Counts that access.
-    fn goes_on(&self) -> bool {
-        let left = self.left.get();
-        self.left.set(left.saturating_sub(1));
-        left > 0
+    fn may_continue(&self) -> bool {
+        let remaining = self.remaining_steps.get();
+        self.remaining_steps.set(remaining.saturating_sub(1));
+        remaining > 0
     }
 
     /// Whether a path of pairs can be closed to a cycle with at least two hops that nothing orders.
@@ -494,15 +505,15 @@ impl<'r> Search<'r> {
         if last.second.location == start.first.location {
             return self.hops(last.second, start.first) && open + u32::from(!self.synchronizes(last, start)) >= 2;
         }
-        for first in self.at.get(&last.second.location).into_iter().flatten() {
-            if !self.goes_on() {
+        for first in self.by_location.get(&last.second.location).into_iter().flatten() {
+            if !self.may_continue() {
                 return true;
             }
-            if path.iter().any(|pair| pair.first.by == first.by) || !self.hops(last.second, first) {
+            if path.iter().any(|pair| pair.first.invocation == first.invocation) || !self.hops(last.second, first) {
                 continue;
             }
             for pair in self.pairs(first) {
-                if !self.goes_on() {
+                if !self.may_continue() {
                     return true;
                 }
                 // A shortest cycle has one hop at each location.
@@ -524,31 +535,39 @@ impl<'r> Search<'r> {
     /// is read.
     fn hops(&self, one: &Access, other: &Access) -> bool {
         let class = Classes::of(&[one.class]);
-        let fixed = |a: &Access, b: &Access| self.run.is_fixed(a, b, class);
-        let between = |g: &&Access| g.op.writes() && g.by != one.by && g.by != other.by && !fixed(g, one) && !fixed(other, g);
-        one.by != other.by && !fixed(other, one) && (one.op.writes() || other.op.writes() || self.at[&one.location].iter().any(between))
+        let is_ordered = |a: &Access, b: &Access| self.run.happens_before(a, b, class);
+        let between = |g: &&Access| {
+            g.op.writes()
+                && g.invocation != one.invocation
+                && g.invocation != other.invocation
+                && !is_ordered(g, one)
+                && !is_ordered(other, g)
+        };
+        one.invocation != other.invocation
+            && !is_ordered(other, one)
+            && (one.op.writes() || other.op.writes() || self.by_location[&one.location].iter().any(between))
     }
 
     /// Whether the hop between two pairs, once taken, is happens-before.
     fn synchronizes(&self, one: Pair<'_>, other: Pair<'_>) -> bool {
         let (run, classes) = (self.run, self.classes);
         let (from, to) = (one.second, other.first);
-        if run.is_fixed(from, to, classes) {
+        if run.happens_before(from, to, classes) {
             return true;
         }
-        let scope = if from.by.workgroup == to.by.workgroup { Scope::Workgroup } else { Scope::QueueFamily };
+        let scope = if from.invocation.workgroup == to.invocation.workgroup { Scope::Workgroup } else { Scope::QueueFamily };
         let release = |fence: &Ordered| fence.releases(classes, scope);
         let acquire = |fence: &Ordered| fence.acquires(classes, scope);
         let mutual = from.ordered.scope >= scope && to.ordered.scope >= scope;
-        let releases = release(&from.ordered) || run.fenced(from.by, (one.first.at, from.at), release);
-        let acquires = acquire(&to.ordered) || run.fenced(to.by, (to.at, other.second.at), acquire);
+        let releases = release(&from.ordered) || run.fenced(from.invocation, (one.first.index, from.index), release);
+        let acquires = acquire(&to.ordered) || run.fenced(to.invocation, (to.index, other.second.index), acquire);
         // A store in between ends the release sequence. A read-modify-write continues it. The hop
         // from a later store of the same invocation is searched separately.
         let ends = |g: &&&Access| {
-            let others = g.by != from.by && g.by != to.by;
-            g.op == AtomicOp::Store && others && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
+            let others = g.invocation != from.invocation && g.invocation != to.invocation;
+            g.op == AtomicOp::Store && others && !run.happens_before(g, from, classes) && !run.happens_before(to, g, classes)
         };
-        mutual && from.op.writes() && to.op.reads() && releases && acquires && self.at[&from.location].iter().find(ends).is_none()
+        mutual && from.op.writes() && to.op.reads() && releases && acquires && self.by_location[&from.location].iter().find(ends).is_none()
     }
 }
 
@@ -578,7 +597,7 @@ mod tests {
             let input = shape.draw(&settings, seed, DRAFTS - 1);
             let Some((Outcome::Observed(_), watched)) = side.on_machine(&input, &settings, 1 << 20, watch) else { continue };
             let (outcome, of_relation) = Run::of(&side, &input, &settings, 1 << 20, &Schedule::InOrder);
-            let Some(noted) = Run::noted(&side.module.module, &watched.atomics) else {
+            let Some(of_machine) = Run::from_machine(&side.module.module, &watched.atomics) else {
                 assert!(!of_relation.fences.is_empty(), "seed {seed}");
                 continue;
             };
@@ -587,8 +606,8 @@ mod tests {
             }
             let facts = |run: &Run| {
                 let fact = |a: &Access| {
-                    let object = if a.class == Class::Workgroup { a.by.workgroup } else { u32::MAX };
-                    (a.instruction, a.by.workgroup, a.by.local, object, a.location.1, a.op.writes(), a.passed)
+                    let object = if a.class == Class::Workgroup { a.invocation.workgroup } else { u32::MAX };
+                    (a.instruction, a.invocation.workgroup, a.invocation.local, object, a.location.1, a.op.writes(), a.barriers_passed)
                 };
                 let mut facts: Vec<_> = run.accesses.iter().map(fact).collect();
                 facts.sort_unstable();
@@ -596,12 +615,12 @@ mod tests {
                 (facts, [0, 1].map(count))
             };
             let is_independent = of_relation.is_independent();
-            assert_eq!(noted.is_independent(), is_independent, "seed {seed}");
+            assert_eq!(of_machine.is_independent(), is_independent, "seed {seed}");
             if is_independent {
-                assert_eq!(facts(&noted), facts(&of_relation), "seed {seed}");
+                assert_eq!(facts(&of_machine), facts(&of_relation), "seed {seed}");
             }
             *(if is_independent { &mut independent } else { &mut dependent }) += 1;
-            with_barriers += u32::from(!noted.barriers.is_empty());
+            with_barriers += u32::from(!of_machine.barriers.is_empty());
         }
         assert!(independent > 10 && dependent > 10 && with_barriers > 5, "{independent}, {dependent}, {with_barriers}");
     }

@@ -155,7 +155,7 @@ impl Counted {
                 found.fail(seed, L::text(&tree), format!("the interpreters do not agree: {what}"));
             }
         }
-        let apart = match observed {
+        let is_apart = match observed {
             Observed::Unjudged(why) => return found.fail(seed, L::text(&tree), format!("it is not judged: {why}")),
             Observed::Apart { .. } => true,
             Observed::Together { met, cut } => {
@@ -165,8 +165,8 @@ impl Counted {
             }
         };
         found.programs += 1;
-        found.apart += u64::from(apart);
-        match (analysis(&typed), apart) {
+        found.apart += u64::from(is_apart);
+        match (analysis(&typed), is_apart) {
             (Ok(()), true) => {
                 found.accepted += 1;
                 found.unsound += 1;
@@ -206,8 +206,8 @@ pub fn campaign<L: Language>(plan: &Plan, analysis: Analysis<L::Program>, progre
                 let mut all = all.lock().unwrap_or_else(|e| e.into_inner());
                 all.found.add(&counted.found);
                 for (cause, (count, seed)) in counted.causes {
-                    let (of_all, first) = all.causes.entry(cause).or_insert((0, seed));
-                    *of_all += count;
+                    let (total, first) = all.causes.entry(cause).or_insert((0, seed));
+                    *total += count;
                     *first = seed.min(*first);
                 }
             });
@@ -229,15 +229,15 @@ pub fn campaign<L: Language>(plan: &Plan, analysis: Analysis<L::Program>, progre
 
 /// An accepted program whose threads are apart, shrunk.
 fn unsound<L: Language>(plan: &Plan, seed: u64, analysis: Analysis<L::Program>) -> Case {
-    let apart = |tree: &L::Tree| {
+    let apart_text = |tree: &L::Tree| {
         let typed = L::program(tree).ok()?;
         match (analysis(&typed), L::observed(tree, &typed, seed, &plan.executions)) {
             (Ok(()), Observed::Apart { run, what }) => Some(format!("run {run}: {what}")),
             _ => None,
         }
     };
-    let small = L::shrunk(&L::generated(seed), MAX_TREES, &mut |tree| apart(tree).is_some());
-    Case { seed, text: L::text(&small), what: apart(&small).unwrap_or_default() }
+    let small = L::shrunk(&L::generated(seed), MAX_TREES, &mut |tree| apart_text(tree).is_some());
+    Case { seed, text: L::text(&small), what: apart_text(&small).unwrap_or_default() }
 }
 
 /// A program that is rejected for a reason and that no run shows apart, shrunk. If its threads

@@ -66,7 +66,7 @@ pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u
 }
 
 /// The strategy, fuel and thread order of a run.
-pub(super) fn how(executions: &Executions, run: u32) -> TraceSettings {
+pub(super) fn trace_settings(executions: &Executions, run: u32) -> TraceSettings {
     TraceSettings { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
 }
 
@@ -80,7 +80,7 @@ pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, execu
     };
     let (mut all, mut any_cut) = (0, false);
     for run in 0..executions.runs {
-        let traced = resources(program, entry, seed, run).and_then(|bound| traces.run(groups, bound, &how(executions, run)));
+        let traced = resources(program, entry, seed, run).and_then(|bound| traces.run(groups, bound, &trace_settings(executions, run)));
         match traced {
             Ok(Traced::Same { met, cut }) => {
                 all += met;
@@ -96,7 +96,7 @@ pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, execu
 
 /// The places of two threads, in words.
 fn shown(text: &str, threads: [Waiting; 2]) -> String {
-    let of = |w: Waiting| match w.place {
+    let describe = |w: Waiting| match w.place {
         None => format!("thread {} has ended", w.thread),
         Some(place) => {
             let (line, column) = line_column(text, place.start);
@@ -104,5 +104,5 @@ fn shown(text: &str, threads: [Waiting; 2]) -> String {
         }
     };
     let instance = if threads[0].place == threads[1].place { ", of different iterations or calls" } else { "" };
-    format!("{} and {}{instance}", of(threads[0]), of(threads[1]))
+    format!("{} and {}{instance}", describe(threads[0]), describe(threads[1]))
 }

@@ -1,7 +1,7 @@
 //! Checks by the reference interpreter whether threads are apart in a run. The interpreter shares
 //! no rule of execution with the machine.
 
-use super::execution::{Executions, how, resources};
+use super::execution::{Executions, resources, trace_settings};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Draw, StageInSource, Vertices};
 use smallstep_semantics::wsl::entry::Stage;
@@ -35,7 +35,7 @@ pub fn disagreement_with(
     let traces = Traces::new(program, entry).ok()?;
     for run in (0..executions.runs).step_by(2) {
         let bound = resources(program, entry, seed, run).ok()?;
-        let machine = match traces.run(groups, bound.clone(), &how(executions, run)) {
+        let machine = match traces.run(groups, bound.clone(), &trace_settings(executions, run)) {
             Ok(Traced::Same { cut: false, .. }) => None,
             Ok(Traced::Apart(first, other)) => Some(format!("{first:?} and {other:?}")),
             _ => continue,
@@ -69,8 +69,8 @@ pub fn disagreement_with(
             }
         };
         if machine.is_some() != reference.is_some() {
-            let said = |what: Option<String>| what.unwrap_or_else(|| "together".into());
-            return Some(format!("run {run}: machine: {}; reference: {}", said(machine), said(reference)));
+            let result_text = |what: Option<String>| what.unwrap_or_else(|| "together".into());
+            return Some(format!("run {run}: machine: {}; reference: {}", result_text(machine), result_text(reference)));
         }
     }
     None

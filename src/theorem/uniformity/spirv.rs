@@ -45,10 +45,10 @@ fn bound(buffers: &[BufferContents]) -> Vec<Buffer> {
     buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect()
 }
 
-fn dispatched<T>(case: &ComputeCase, seed: u64, run: u32, go: impl FnOnce(&Dispatch) -> T) -> T {
+fn dispatched<T>(case: &ComputeCase, seed: u64, run: u32, run_dispatch: impl FnOnce(&Dispatch) -> T) -> T {
     let buffers = bound(&contents(case, seed, run));
     let resources = Resources::of_buffers(&buffers);
-    go(&Dispatch { entry: &case.entry, groups: case.groups, resources, limits: Limits::default() })
+    run_dispatch(&Dispatch { entry: &case.entry, groups: case.groups, resources, limits: Limits::default() })
 }
 
 /// Runs the case of a module. `seed` determines the contents of its buffers.

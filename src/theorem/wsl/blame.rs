@@ -31,7 +31,7 @@ use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::blame::{Blame, instruction_text};
 use crate::theorem::dispatches::due::RequiredResult;
 use crate::theorem::probe::Unblamed;
-use crate::theorem::refine::draws::{Of, Stages, includes};
+use crate::theorem::refine::draws::{DrawPart, Stages, includes};
 use crate::theorem::{expected_text, float_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::concurrency::Schedule;
@@ -68,7 +68,7 @@ const FEW: u32 = 4;
 /// no NaN, which WGSL has no constant for.
 const MARKER: u32 = 0x75a5_5a5a;
 /// The most characters of an expression in a message.
-const SHOWN: usize = 200;
+const MAX_EXPRESSION: usize = 200;
 
 /// The values of expressions in order, by thread, place in the text and type.
 type Values = FxHashMap<(u32, Span, TypeId), Vec<Words>>;
@@ -116,11 +116,11 @@ struct Recorder<'w> {
 impl<'w> Recorder<'w> {
     fn new(module: &'w spirv::Module, witnesses: &'w [Witness]) -> Recorder<'w> {
         let mut by_id: FxHashMap<u32, (&Witness, TypeId)> = FxHashMap::default();
-        for one in witnesses {
-            if let Some(ty) = one.ty {
+        for witness in witnesses {
+            if let Some(ty) = witness.ty {
                 // Of several expressions with one id, the innermost comes first and is the most
                 // precise.
-                by_id.entry(one.id).or_insert((one, ty));
+                by_id.entry(witness.id).or_insert((witness, ty));
             }
         }
         Recorder { module, by_id, counts: FxHashMap::default(), executions: FxHashMap::default(), computed: Vec::new() }
@@ -132,7 +132,7 @@ impl<'w> Recorder<'w> {
     }
 
     /// Records a step of a thread.
-    fn note(&mut self, event: &Event<'_, '_>, thread: u32) {
+    fn record(&mut self, event: &Event<'_, '_>, thread: u32) {
         let id = event.instruction.result;
         let (Some(&(witness, ty)), Some(spirv::memory::Value::Scalars(scalars))) = (self.by_id.get(&id), event.value) else { return };
         if self.computed.len() >= MAX_VALUES {
@@ -151,14 +151,14 @@ impl<'w> Recorder<'w> {
 
 /// The values of a dispatch in an order of its threads, up to its end, and what it shows.
 fn computed<'w>(
-    given: &'w TargetInputs,
+    inputs: &'w TargetInputs,
     module: &'w spirv::Module,
     threads: u32,
     order: &Schedule,
 ) -> (Vec<Computed<'w>>, Option<Observation>) {
-    let mut recorder = Recorder::new(module, &given.module().witness);
-    let mut sink = |event: &Event<'_, '_>| recorder.note(event, event.invocation.workgroup * threads + event.invocation.local);
-    let ended = grid::run(module, &given.environment(FUEL.2), order, &Relation::default(), &mut sink);
+    let mut recorder = Recorder::new(module, &inputs.module().witness);
+    let mut sink = |event: &Event<'_, '_>| recorder.record(event, event.invocation.workgroup * threads + event.invocation.local);
+    let ended = grid::run(module, &inputs.environment(FUEL.2), order, &Relation::default(), &mut sink);
     let shown = match ended {
         Ok(Outcome::Observed(shown)) => Some(shown),
         _ => None,
@@ -168,9 +168,9 @@ fn computed<'w>(
 
 /// The first expression with another value by the SPIR-V relation than by WSL's. `None` if all
 /// values agree, so that a store is wrong.
-pub(super) fn in_semantics(subject: &Subject, given: &TargetInputs, options: &Options) -> Option<Blame> {
-    let witnessed = subject.given(&Options { witness: true, ..*options }).ok()?;
-    if words_hash(&witnessed.module().words) != words_hash(&given.module().words) {
+pub(super) fn in_semantics(subject: &Subject, inputs: &TargetInputs, options: &Options) -> Option<Blame> {
+    let witnessed = subject.target_inputs(&Options { witness: true, ..*options }).ok()?;
+    if words_hash(&witnessed.module().words) != words_hash(&inputs.module().words) {
         return None;
     }
     let expected = expected(subject.program(), &mut |on| subject.trace(on));
@@ -180,10 +180,10 @@ pub(super) fn in_semantics(subject: &Subject, given: &TargetInputs, options: &Op
 }
 
 /// The same for a draw: a vertex if one differs, or else a fragment.
-pub(super) fn in_draw(draw: &Draw, given: &draw::TranslatedDraw, options: &Options) -> Option<Blame> {
-    let witnessed = draw::given(draw, &Options { witness: true, ..*options }).ok()?;
+pub(super) fn in_draw(draw: &Draw, translated: &draw::TranslatedDraw, options: &Options) -> Option<Blame> {
+    let witnessed = draw::translated_draw(draw, &Options { witness: true, ..*options }).ok()?;
     let dispatch = witnessed.dispatch();
-    if dispatch.words_hash() != given.dispatch().words_hash() {
+    if dispatch.words_hash() != translated.dispatch().words_hash() {
         return None;
     }
     let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, races: false, ..Settings::default() };
@@ -192,20 +192,20 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::TranslatedDraw, options: &Optio
     let [vertex, fragment] = [&dispatch.vertex, &dispatch.fragment].map(|stage| spirv::Module::load(&stage.words).ok());
     let (vertex, fragment) = (vertex?, fragment?);
     let [vertices, fragments] = recorded(&witnessed, [&vertex, &fragment], draw.vertex_threads()).ok()?;
-    let of = |computed: &[Computed]| first_wrong(draw.program, draw.text, &expected, computed);
-    of(&vertices.computed).or_else(|| of(&fragments.computed))
+    let blame_of = |computed: &[Computed]| first_wrong(draw.program, draw.text, &expected, computed);
+    blame_of(&vertices.computed).or_else(|| blame_of(&fragments.computed))
 }
 
 /// The values of a draw's vertices, and of its fragments, which are threads from that number on.
-fn recorded<'w>(given: &'w draw::TranslatedDraw, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
-    let dispatch = given.dispatch();
+fn recorded<'w>(translated: &'w draw::TranslatedDraw, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
+    let dispatch = translated.dispatch();
     let [vertex, fragment] = modules;
-    let [mut vertices, mut fragments] = [0, 1].map(|stage| Recorder::new(modules[stage], &given.modules[stage].witness));
+    let [mut vertices, mut fragments] = [0, 1].map(|stage| Recorder::new(modules[stage], &translated.modules[stage].witness));
     let mut sink = |event: &Event<'_, '_>| {
         let spirv::environment::InvocationId { workgroup, local } = event.invocation;
         match vertices.is_of(event) {
-            true => vertices.note(event, workgroup),
-            false => fragments.note(event, first + 4 * workgroup + local),
+            true => vertices.record(event, workgroup),
+            false => fragments.record(event, first + 4 * workgroup + local),
         }
     };
     let contents = dispatch.contents();
@@ -221,34 +221,34 @@ fn first_wrong(program: &Program, text: &str, expected: &Values, computed: &[Com
     computed.iter().find_map(|c| {
         let words = expected.get(&(c.thread, c.witness.span, c.ty))?.get(c.occurrence)?;
         let leaves = result_leaves(program, &mut layouts, c.ty)?;
-        let scalars = leaves.iter().map(|&(at, of)| match words.get(at) {
-            Some(&Word::Bits(bits)) => Some((bits, of)),
+        let scalars = leaves.iter().map(|&(at, scalar)| match words.get(at) {
+            Some(&Word::Bits(bits)) => Some((bits, scalar)),
             _ => None,
         });
         let scalars: Vec<(u32, Scalar)> = scalars.collect::<Option<_>>()?;
         let differs = scalars.len() == c.bits.len()
-            && scalars.iter().zip(&c.bits).any(|(&(bits, of), &found)| !is_allowed(&Possible::Values(vec![bits]), of, found));
-        let found = c.bits.iter().zip(&scalars).map(|(&bits, &(_, of))| (bits, of));
+            && scalars.iter().zip(&c.bits).any(|(&(bits, scalar), &found)| !is_allowed(&Possible::Values(vec![bits]), scalar, found));
+        let found = c.bits.iter().zip(&scalars).map(|(&bits, &(_, scalar))| (bits, scalar));
         differs.then(|| c.blame(text, (value_text(scalars.iter().copied()), value_text(found)), 0))
     })
 }
 
 /// The executions of instructions, by id and number, whose value in some thread depends on the
 /// order of the threads.
-fn ordered(given: &TargetInputs, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
+fn order_dependent(inputs: &TargetInputs, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
     let values = |computed: &[Computed]| -> FxHashMap<(u32, u32, u32), Vec<u32>> {
         computed.iter().map(|c| ((c.thread, c.witness.id, c.executed), c.bits.clone())).collect()
     };
-    let (in_order, mut ordered) = (values(computed), FxHashSet::default());
+    let (in_order, mut order_dependent) = (values(computed), FxHashSet::default());
     for seed in 0..OTHER_ORDERS {
-        let other = values(&self::computed(given, module, threads, &Schedule::Random { seed }).0);
-        let differ = |of: &FxHashMap<_, Vec<u32>>, than: &FxHashMap<_, Vec<u32>>, all: &mut FxHashSet<(u32, u32)>| {
-            all.extend(of.iter().filter(|(key, bits)| than.get(*key) != Some(*bits)).map(|(&(_, id, executed), _)| (id, executed)));
+        let other = values(&self::computed(inputs, module, threads, &Schedule::Random { seed }).0);
+        let differ = |one: &FxHashMap<_, Vec<u32>>, two: &FxHashMap<_, Vec<u32>>, all: &mut FxHashSet<(u32, u32)>| {
+            all.extend(one.iter().filter(|(key, bits)| two.get(*key) != Some(*bits)).map(|(&(_, id, executed), _)| (id, executed)));
         };
-        differ(&in_order, &other, &mut ordered);
-        differ(&other, &in_order, &mut ordered);
+        differ(&in_order, &other, &mut order_dependent);
+        differ(&other, &in_order, &mut order_dependent);
     }
-    ordered
+    order_dependent
 }
 
 /// Runs dispatches: a device, or a test's stand-in.
@@ -274,8 +274,8 @@ pub(super) fn on_device(case: &Case, options: &Options, route: Route, run: Runs)
 
 /// By execution of an instruction: the value of the first thread. If there are too many executions,
 /// of a few only.
-fn questions<'c, 'w>(computed: &'c [Computed<'w>], mut passed: FxHashSet<(u32, u32)>) -> Vec<&'c Computed<'w>> {
-    let mut questions: Vec<&Computed> = computed.iter().filter(|c| passed.insert((c.witness.id, c.executed))).collect();
+fn questions<'c, 'w>(computed: &'c [Computed<'w>], mut seen: FxHashSet<(u32, u32)>) -> Vec<&'c Computed<'w>> {
+    let mut questions: Vec<&Computed> = computed.iter().filter(|c| seen.insert((c.witness.id, c.executed))).collect();
     if questions.len() > MAX_DISPATCHES as usize {
         questions.retain(|c| c.executed < FEW);
     }
@@ -305,24 +305,24 @@ fn search(
 }
 
 fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
-    let witnessed = subject.given(&Options { witness: true, ..*options });
-    let given = witnessed.map_err(|verdict| unknown(verdict.why(), 0))?;
-    let module = spirv::Module::load(&given.module().words).map_err(|e| unknown(e.to_string(), 0))?;
+    let witnessed = subject.target_inputs(&Options { witness: true, ..*options });
+    let inputs = witnessed.map_err(|verdict| unknown(verdict.why(), 0))?;
+    let module = spirv::Module::load(&inputs.module().words).map_err(|e| unknown(e.to_string(), 0))?;
     let threads = subject.threads_per_group();
-    let (computed, original) = computed(&given, &module, threads, &Schedule::InOrder);
+    let (computed, original) = computed(&inputs, &module, threads, &Schedule::InOrder);
     let original = original.ok_or_else(|| unknown("the module does not end by the SPIR-V relation".into(), 0))?;
     // A device may choose the order of atomic accesses.
     let has_atomics = module.instructions().iter().any(|i| is_atomic(i.op));
-    let ordered = if has_atomics { ordered(&given, &module, threads, &computed) } else { FxHashSet::default() };
-    let (mut dispatches, is_ordered) = (0, !ordered.is_empty());
-    let questions = questions(&computed, ordered);
+    let order_dependent = if has_atomics { order_dependent(&inputs, &module, threads, &computed) } else { FxHashSet::default() };
+    let (mut dispatches, depends_on_order) = (0, !order_dependent.is_empty());
+    let questions = questions(&computed, order_dependent);
     let mut ask = |question: &Computed, column| {
         let ask = Ask { program: subject.program(), module: &module, question, column };
-        ask.in_dispatch(&given, &original, route, &mut *run)
+        ask.in_dispatch(&inputs, &original, route, &mut *run)
     };
     match search((&questions, &module), subject.text(), &mut dispatches, &mut ask)? {
         Some(blame) => Ok(blame),
-        None if is_ordered => {
+        None if depends_on_order => {
             let why = "what is left depends on the order of its atomic accesses, which is the device's to choose";
             Err(unknown(why.into(), dispatches))
         }
@@ -332,23 +332,23 @@ fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) ->
 
 /// In a draw, vertices come first.
 fn of_drawn(draw: &Draw, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
-    let given = draw::given(draw, &Options { witness: true, ..*options }).map_err(|verdict| unknown(verdict.why(), 0))?;
-    let stages = Stages::new(given.dispatch()).map_err(|e| unknown(e.to_string(), 0))?;
+    let translated = draw::translated_draw(draw, &Options { witness: true, ..*options }).map_err(|verdict| unknown(verdict.why(), 0))?;
+    let stages = Stages::new(translated.dispatch()).map_err(|e| unknown(e.to_string(), 0))?;
     let modules = [&*stages.vertex, &*stages.fragment];
     if modules.iter().any(|module| module.instructions().iter().any(|i| is_atomic(i.op))) {
         return Err(unknown("a draw with atomic accesses, whose order is the device's to choose".into(), 0));
     }
-    let original = match stages.definite(given.dispatch(), FUEL.2) {
+    let original = match stages.definite(translated.dispatch(), FUEL.2) {
         Ok(Outcome::Observed(picture)) => picture,
         _ => return Err(unknown("the stages do not end by the interpreter".into(), 0)),
     };
-    let recorded = recorded(&given, modules, draw.vertex_threads()).map_err(|e| unknown(e.to_string(), 0))?;
+    let recorded = recorded(&translated, modules, draw.vertex_threads()).map_err(|e| unknown(e.to_string(), 0))?;
     let (mut dispatches, mut is_missing) = (0, false);
     for (stage, (module, recorder)) in modules.into_iter().zip(recorded).enumerate() {
         let questions = questions(&recorder.computed, FxHashSet::default());
         let mut ask = |question: &Computed, column| {
             let ask = Ask { program: draw.program, module, question, column };
-            ask.in_draw(&given, stage, &original, route, (&mut *run, &mut is_missing))
+            ask.in_draw(&translated, stage, &original, route, (&mut *run, &mut is_missing))
         };
         if let Some(blame) = search((&questions, module), draw.text, &mut dispatches, &mut ask)? {
             return Ok(blame);
@@ -405,7 +405,7 @@ impl Ask<'_> {
     }
 
     /// What a device shows with these words.
-    fn ran(&self, dispatch: Dispatch, run: Runs) -> Result<DeviceOutcome, String> {
+    fn run_on_device(&self, dispatch: Dispatch, run: Runs) -> Result<DeviceOutcome, String> {
         let hash = dispatch.words_hash();
         let outcome = run(dispatch);
         let words_hash = match &outcome {
@@ -421,11 +421,11 @@ impl Ask<'_> {
         let leaves = result_leaves(self.program, &mut Layouts::default(), self.question.ty);
         let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
         let text = |bits| value_text(std::iter::once((bits, scalar)));
-        let demanded = match expected {
+        let required = match expected {
             Expected::Bits(bits) => text(bits),
             other => expected_text(other),
         };
-        (demanded, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
+        (required, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
     }
 
     /// The expected and the found value, if a thread of a dispatch has one that it may not have on
@@ -434,8 +434,8 @@ impl Ask<'_> {
     /// # Errors
     /// The probe cannot be adapted or does not run, or the interpreter shows something
     /// else with it.
-    fn in_dispatch(&self, given: &TargetInputs, original: &Observation, route: Route, run: Runs) -> Answer {
-        let mut dispatch = given.dispatch();
+    fn in_dispatch(&self, inputs: &TargetInputs, original: &Observation, route: Route, run: Runs) -> Answer {
+        let mut dispatch = inputs.dispatch();
         let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
         let shown = Shown::Buffer { set: 0, binding, of: Invocations::Workgroups(dispatch.groups) };
         let words = self.probed(&dispatch.entry, shown)?;
@@ -462,10 +462,10 @@ impl Ask<'_> {
         if !original.buffers.iter().all(is_undisturbed) {
             return Err(DISTURBED.into());
         }
-        let due = RequiredResult::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
-        let DeviceOutcome::Computed(result) = self.ran(dispatch.into(), run)? else { return Err("the device draws".into()) };
+        let required = RequiredResult::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
+        let DeviceOutcome::Computed(result) = self.run_on_device(dispatch.into(), run)? else { return Err("the device draws".into()) };
         let found = result.buffer(0, binding).ok_or("the device shows no such buffer")?;
-        Ok(due.wrong_word((0, binding), found).map(|(_, expected, found)| self.answer(expected, found)))
+        Ok(required.wrong_word((0, binding), found).map(|(_, expected, found)| self.answer(expected, found)))
     }
 
     /// The same for a vertex (`stage` 0) or a fragment (`stage` 1) of a draw. A pixel without a
@@ -475,19 +475,19 @@ impl Ask<'_> {
     /// As [`Ask::in_dispatch`].
     fn in_draw(
         &self,
-        given: &draw::TranslatedDraw,
+        translated: &draw::TranslatedDraw,
         stage: usize,
         original: &Picture,
         route: Route,
         (run, is_missing): (Runs, &mut bool),
     ) -> Answer {
-        let mut dispatch = given.dispatch().clone();
-        let (shown, of) = if stage == 0 {
+        let mut dispatch = translated.dispatch().clone();
+        let (shown, part) = if stage == 0 {
             let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
             let (count, instances) = (dispatch.geometry.count, dispatch.geometry.instances);
             let bytes = MARKER.to_le_bytes().repeat(4 * count as usize * instances as usize);
             dispatch.buffers.push(BufferBinding { set: 0, binding, kind: BufferKind::ReadWrite, bytes });
-            (Shown::Buffer { set: 0, binding, of: Invocations::Vertices(count) }, Of::Buffer(0, binding))
+            (Shown::Buffer { set: 0, binding, of: Invocations::Vertices(count) }, DrawPart::Buffer(0, binding))
         } else {
             let [width, height] = dispatch.size().ok_or("a draw without attachments")?;
             let location = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
@@ -498,7 +498,7 @@ impl Ask<'_> {
             let texels = MARKER.to_le_bytes().repeat(4 * width as usize * height as usize);
             image.fill(0, &texels).map_err(|e| e.to_string())?;
             dispatch.targets.push(ColourTarget { location, image });
-            (if is_integer { Shown::Bits(location) } else { Shown::Output(location) }, Of::Target(location))
+            (if is_integer { Shown::Bits(location) } else { Shown::Output(location) }, DrawPart::Target(location))
         };
         let probed = if stage == 0 { &mut dispatch.vertex } else { &mut dispatch.fragment };
         probed.words = self.probed(&probed.entry, shown)?.into();
@@ -512,7 +512,9 @@ impl Ask<'_> {
             return Err(DISTURBED.into());
         }
         let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| e.to_string())?;
-        let DeviceOutcome::Rendered(mut result) = self.ran(adapted.into(), run)? else { return Err("the device does not draw".into()) };
+        let DeviceOutcome::Rendered(mut result) = self.run_on_device(adapted.into(), run)? else {
+            return Err("the device does not draw".into());
+        };
         for buffer in &mut result.buffers {
             (buffer.set, buffer.binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
         }
@@ -523,7 +525,7 @@ impl Ask<'_> {
             *is_missing |= is_left_out;
             is_left_out
         };
-        let wrong = stages.wrong_word(&dispatch, &picture, result, (of, profile), &mut left_out, PROBED_FUEL)?;
+        let wrong = stages.wrong_word(&dispatch, &picture, result, (part, profile), &mut left_out, PROBED_FUEL)?;
         Ok(wrong.map(|(expected, found)| self.answer(Expected::Bits(expected), found)))
     }
 }
@@ -535,11 +537,11 @@ impl Ask<'_> {
 /// `e1 += e2` the operator's value is kept, as that of the expression. An expression that is
 /// reduced to one of its parts (`||`, `?:`) has no value of its own.
 fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
-    let (targets, mut kept) = (targets(program), 0);
+    let (targets, mut count) = (targets(program), 0);
     let mut values: Values = FxHashMap::default();
     trace(&mut |thread, step| {
-        let (Some((e, value)), true) = (step.value.as_deref(), kept < MAX_VALUES) else { return };
-        let of = match targets.get(e) {
+        let (Some((e, value)), true) = (step.value.as_deref(), count < MAX_VALUES) else { return };
+        let id = match targets.get(e) {
             None => *e,
             Some(Some(whole)) if !matches!(step.rule, Rule::WslELoad | Rule::WslEAssignExecute) => *whole,
             Some(_) => return,
@@ -547,12 +549,12 @@ fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
         // A load first makes a pointer, which stands for the same expression.
         let is_pointer = value.words.iter().any(|word| matches!(word, Word::Address(_)));
         let is_part = matches!(
-            program.expr(of).form,
+            program.expr(id).form,
             Form::Or(..) | Form::And(..) | Form::Ternary(..) | Form::Comma(..) | Form::Parens(_) | Form::Step(_, Fix::Postfix, ..)
         );
         if !is_pointer && !is_part {
-            kept += 1;
-            values.entry((thread.number, program.expr(of).span, value.ty)).or_default().push(value.words.clone());
+            count += 1;
+            values.entry((thread.number, program.expr(id).span, value.ty)).or_default().push(value.words.clone());
         }
     });
     values
@@ -569,19 +571,19 @@ fn targets(program: &Program) -> FxHashMap<ExprId, Option<ExprId>> {
             _ => continue,
         };
         loop {
-            let of = match &program.expr(target).form {
-                Form::Parens(of) | Form::Coerce(_, of) => (*of, whole),
-                Form::Dot(of, _, access) | Form::Index(of, _, access) => {
+            let next = match &program.expr(target).form {
+                Form::Parens(next) | Form::Coerce(_, next) => (*next, whole),
+                Form::Dot(next, _, access) | Form::Index(next, _, access) => {
                     whole = whole.filter(|_| matches!(access, Access::AddressTaker(_)));
-                    (*of, None)
+                    (*next, None)
                 }
                 _ => (target, None),
             };
             targets.insert(target, whole);
-            if of.0 == target {
+            if next.0 == target {
                 break;
             }
-            (target, whole) = of;
+            (target, whole) = next;
         }
     }
     targets
@@ -592,14 +594,14 @@ fn expression(text: &str, span: Span) -> String {
     let text = text.get(span.start as usize..span.end as usize).unwrap_or("an expression that the compiler made");
     let text: Vec<&str> = text.split_whitespace().collect();
     let text = text.join(" ");
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_EXPRESSION) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
 fn value_text(scalars: impl Iterator<Item = (u32, Scalar)>) -> String {
-    let text = scalars.map(|(bits, of)| match of {
+    let text = scalars.map(|(bits, scalar)| match scalar {
         Scalar::Bool => (bits != 0).to_string(),
         Scalar::Float => float_text(bits),
         Scalar::Int => (bits as i32).to_string(),
@@ -633,11 +635,11 @@ mod tests {
             for seed in seeds {
                 let _ = subjects(programs, seed, &mut |_, text, case| {
                     let Ok(Case::Computed(subject)) = case else { return };
-                    let (verdict, _, Some(given)) = subject.judged(&options, RelationUse::Open) else { return };
+                    let (verdict, _, Some(inputs)) = subject.judged(&options, RelationUse::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
                         compared += expected(subject.program(), &mut |on| subject.trace(on)).len();
-                        let blame = in_semantics(&subject, &given, &options);
+                        let blame = in_semantics(&subject, &inputs, &options);
                         assert!(
                             blame.is_none(),
                             "{} {seed}: {}\n{text}",
@@ -660,10 +662,10 @@ mod tests {
             for seed in seeds {
                 let _ = subjects(programs, seed, &mut |_, text, case| {
                     let Ok(Case::Drawn(draw)) = case else { return };
-                    let (verdict, _, Some(given)) = draw::judged(draw, &options, RelationUse::Open) else { return };
+                    let (verdict, _, Some(translated)) = draw::judged(draw, &options, RelationUse::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
-                        let blame = in_draw(draw, &given, &options);
+                        let blame = in_draw(draw, &translated, &options);
                         assert!(
                             blame.is_none(),
                             "{} {seed}: {}\n{text}",
@@ -881,8 +883,8 @@ mod tests {
     }
 
     /// One bit is wrong, except in zeros.
-    fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {
-        lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(hit && lane.bits != 0));
+    fn flipped(is_wrong: bool, mut lanes: Lanes) -> Lanes {
+        lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(is_wrong && lane.bits != 0));
         lanes
     }
 }

@@ -50,11 +50,11 @@ impl Bound {
                     let image = image_of(texture, shape, format)?;
                     bound.images.push(BoundImage { set, binding, image });
                 }
-                (BindingKind::Sampler(of), Some(ResourceContents::Sampler(Some(sampler)))) => {
+                (BindingKind::Sampler(sampler_kind), Some(ResourceContents::Sampler(Some(sampler)))) => {
                     if sampler.unnormalized {
                         return Err("a sampler has unnormalized coordinates".into());
                     }
-                    bound.samplers.push(BoundSampler { set, binding, sampler: of.fitting(*sampler) });
+                    bound.samplers.push(BoundSampler { set, binding, sampler: sampler_kind.fitting(*sampler) });
                 }
                 _ => return Err(format!("nothing is bound to {register}")),
             }
@@ -95,11 +95,11 @@ impl Bound {
 /// The image of a texture, in a shape with as many texels and a format with the same codes.
 /// Undefined texels become 0, which is one of the values that a program may see.
 fn image_of(texture: &Texture, shape: Shape, format: Format) -> Result<Image, String> {
-    let from = &texture.image;
-    let sides = from.sides(0).unwrap_or_default();
-    let mut image = Image::of_shape(format, shape, sides, from.levels()).map_err(|e| e.to_string())?;
-    for level in 0..from.levels() {
-        image.fill(level, from.bytes(level).unwrap_or_default()).map_err(|e| e.to_string())?;
+    let source = &texture.image;
+    let sides = source.sides(0).unwrap_or_default();
+    let mut image = Image::of_shape(format, shape, sides, source.levels()).map_err(|e| e.to_string())?;
+    for level in 0..source.levels() {
+        image.fill(level, source.bytes(level).unwrap_or_default()).map_err(|e| e.to_string())?;
     }
     Ok(image)
 }

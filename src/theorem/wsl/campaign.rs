@@ -5,11 +5,11 @@ use super::case::{Case, Ran};
 use super::compare::Compared;
 use super::programs::{Each, Generated, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
 use super::source::RelationUse;
-use super::tally::{OfOne, Tally};
+use super::tally::{ProgramResult, Tally};
 use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
 use crate::dispatch::Dispatch;
-use crate::generate::wsl::dispatch::{Dispatch as Made, VERSION as DISPATCHES};
+use crate::generate::wsl::dispatch::{Dispatch as GeneratedDispatch, VERSION as DISPATCHES};
 use crate::generate::wsl::draws::VERSION as DRAWS;
 use crate::generate::wsl::typed::{Restriction, VERSION as TYPED};
 use crate::gpu::{Device, DeviceOutcome, Route};
@@ -40,10 +40,10 @@ pub const MIX: &[Programs] = &{
     let mut mix = [Programs::Racy; 48];
     let (mut kind, mut next) = (0, 0);
     while kind < shares.len() {
-        let mut of_it = 0;
-        while of_it < shares[kind].1 {
+        let mut count = 0;
+        while count < shares[kind].1 {
             mix[next] = shares[kind].0;
-            (of_it, next) = (of_it + 1, next + 1);
+            (count, next) = (count + 1, next + 1);
         }
         kind += 1;
     }
@@ -76,11 +76,11 @@ pub struct Plan<'p> {
 type Subjects<'s> = &'s mut dyn FnMut(Each);
 
 /// The generated program of an index.
-struct Judged {
+struct GeneratedProgram {
     programs: Programs,
     seed: u64,
     /// Why earlier seeds were skipped.
-    passed: Vec<&'static str>,
+    skipped: Vec<&'static str>,
     /// The restrictions of the generator.
     restricted: Vec<Restriction>,
 }
@@ -99,11 +99,11 @@ pub struct Awaited {
 
 impl Awaited {
     /// Whether the device shows the interpreter's bits.
-    fn is(&self, outcome: &DeviceOutcome) -> bool {
+    fn shows_the_same(&self, outcome: &DeviceOutcome) -> bool {
         let DeviceOutcome::Computed(result) = outcome else { return false };
         let same = |b: &Buffer| result.shown(b.set, b.binding).is_none_or(|bytes| bytes == b.bytes);
-        let some = !(result.buffers.is_empty() && result.images.is_empty());
-        result.words_hash == self.words_hash && some && self.shown.iter().all(same)
+        let shows_something = !(result.buffers.is_empty() && result.images.is_empty());
+        result.words_hash == self.words_hash && shows_something && self.shown.iter().all(same)
     }
 }
 
@@ -111,21 +111,21 @@ impl Plan<'_> {
     /// The kind of program `index`, and its seed: the first from the drawn one on that gives
     /// something to run.
     pub fn program(&self, index: u64) -> (Programs, u64) {
-        let Judged { programs, seed, .. } = self.subjects(index, &mut |_, _, _| {});
+        let GeneratedProgram { programs, seed, .. } = self.subjects(index, &mut |_, _, _| {});
         (programs, seed)
     }
 
     /// All subjects of program `index`.
-    fn subjects(&self, index: u64, each: Each) -> Judged {
-        let (programs, first) = self.drawn(index);
-        let mut passed = Vec::new();
+    fn subjects(&self, index: u64, each: Each) -> GeneratedProgram {
+        let (programs, first) = self.kind_and_seed(index);
+        let mut skipped = Vec::new();
         for seed in (0..TRIES).map(|k| first.wrapping_add(k)) {
             match subjects(programs, seed, each) {
-                Ok(restricted) => return Judged { programs, seed, passed, restricted },
-                Err(why) => passed.push(why),
+                Ok(restricted) => return GeneratedProgram { programs, seed, skipped, restricted },
+                Err(why) => skipped.push(why),
             }
         }
-        Judged { programs, seed: first, passed, restricted: Vec::new() }
+        GeneratedProgram { programs, seed: first, skipped, restricted: Vec::new() }
     }
 
     /// The text of program `index`.
@@ -141,15 +141,15 @@ impl Plan<'_> {
 
     /// The kind of program `index`.
     fn kind(&self, index: u64) -> Programs {
-        self.drawn(index).0
+        self.kind_and_seed(index).0
     }
 
     /// The kind of program `index`, and the first seed to try.
-    fn drawn(&self, index: u64) -> (Programs, u64) {
-        let drawn = self.extent.program_seed(index);
+    fn kind_and_seed(&self, index: u64) -> (Programs, u64) {
+        let number = self.extent.program_seed(index);
         match self.mix.len() as u64 {
-            0 => (Programs::Dispatches, drawn),
-            all => (self.mix[(drawn % all) as usize], drawn / all),
+            0 => (Programs::Dispatches, number),
+            all => (self.mix[(number % all) as usize], number / all),
         }
     }
 
@@ -164,23 +164,30 @@ impl Plan<'_> {
 
     /// Judges a text instead of the program of a seed, with the relation: between the interpreters,
     /// or on the device if given.
-    pub(super) fn verdict(&self, programs: Programs, seed: u64, text: &str, made: Option<&Made>, device: Option<&mut Device>) -> Verdict {
+    pub(super) fn verdict(
+        &self,
+        programs: Programs,
+        seed: u64,
+        text: &str,
+        generated_dispatch: Option<&GeneratedDispatch>,
+        device: Option<&mut Device>,
+    ) -> Verdict {
         let Some(program) = validate(text).program else { return Difference::of(Engine::Generator, Engine::Typing, "it is not valid") };
-        let (mut one, mut by_compiler) = (OfOne::default(), OnTarget::default());
+        let (mut result, mut by_compiler) = (ProgramResult::default(), OnTarget::default());
         let mut dispatches = Vec::new();
-        subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
-            let agreed = judge_one(&subject, &self.options(), RelationUse::EveryWay, &mut one);
+        subjects_of(programs, (&program, text), seed, generated_dispatch, &mut |number, _, subject| {
+            let agreed = judge_one(&subject, &self.options(), RelationUse::EveryWay, &mut result);
             by_compiler.judge(self.via.map(Target::Compiler).as_mut(), &subject, agreed.as_ref(), &self.options());
             dispatches.extend(agreed.map(|agreed| agreed.submitted(number)));
         });
-        let verdict = if by_compiler.0.subjects > 0 { one.verdict().worse(by_compiler.0.verdict()) } else { one.verdict() };
+        let verdict = if by_compiler.0.subjects > 0 { result.verdict().worse(by_compiler.0.verdict()) } else { result.verdict() };
         let Some(device) = device else { return verdict };
         let name = format!("{} ({})", device.adapter().name, device.route());
         let returned: Vec<_> = dispatches.into_iter().map(|(awaited, dispatch)| (awaited, device.run(dispatch).outcome)).collect();
         if returned.is_empty() {
             return verdict;
         }
-        let again: Subjects = &mut |each| subjects_of(programs, (&program, text), seed, made, each);
+        let again: Subjects = &mut |each| subjects_of(programs, (&program, text), seed, generated_dispatch, each);
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
     }
 
@@ -204,8 +211,8 @@ impl Plan<'_> {
     /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
     /// device if given. Returns its text too.
     pub fn verdict_on(&self, programs: Programs, seed: u64, device: Option<&mut Device>) -> (String, Verdict) {
-        let Generated { text, made, .. } = generated(programs, seed);
-        let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
+        let Generated { text, generated_dispatch, .. } = generated(programs, seed);
+        let verdict = self.verdict(programs, seed, &text, generated_dispatch.as_ref(), device);
         (text, verdict)
     }
 
@@ -216,7 +223,7 @@ impl Plan<'_> {
         programs: Programs,
         seed: u64,
         text: &str,
-        made: Option<&Made>,
+        generated_dispatch: Option<&GeneratedDispatch>,
         device: &mut Device,
     ) -> Result<Blame, Unblamed> {
         let unknown = |why: &str| Err(Unblamed::Unknown { why: why.into(), dispatches: 0 });
@@ -224,7 +231,7 @@ impl Plan<'_> {
         let (mut found, options) = (unknown("it does not disagree again"), self.options());
         let (name, route) = (device.adapter().name.clone(), device.route());
         let mut searched = false;
-        subjects_of(programs, (&program, text), seed, made, &mut |_, _, case| {
+        subjects_of(programs, (&program, text), seed, generated_dispatch, &mut |_, _, case| {
             let (Ok(case), false) = (case, searched) else { return };
             let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, RelationUse::Open) else { return };
             let outcome = device.run(ran.dispatch()).outcome;
@@ -238,25 +245,25 @@ impl Plan<'_> {
     }
 
     /// What a device shows of a program.
-    fn of_device(&self, returned: &[Returned<Awaited>], device: &str, route: Route, again: Subjects) -> OfOne {
-        let mut one = OfOne::default();
+    fn of_device(&self, returned: &[Returned<Awaited>], device: &str, route: Route, again: Subjects) -> ProgramResult {
+        let mut result = ProgramResult::default();
         let mut others: Vec<&Returned<Awaited>> = Vec::new();
-        for back in returned {
-            match back {
-                (awaited, outcome) if awaited.is(outcome) => one.add(awaited.verdict.clone(), awaited.compared),
+        for pair in returned {
+            match pair {
+                (awaited, outcome) if awaited.shows_the_same(outcome) => result.add(awaited.verdict.clone(), awaited.compared),
                 other => others.push(other),
             }
         }
         if !others.is_empty() {
             again(&mut |number, _, subject| {
-                let back = others.iter().find(|(awaited, _)| awaited.number == number);
-                if let (Some((_, outcome)), Ok(subject)) = (back, subject) {
+                let pair = others.iter().find(|(awaited, _)| awaited.number == number);
+                if let (Some((_, outcome)), Ok(subject)) = (pair, subject) {
                     let (verdict, compared) = subject.on_device(outcome, &self.options(), device, route);
-                    one.add(verdict, compared);
+                    result.add(verdict, compared);
                 }
             });
         }
-        one
+        result
     }
 }
 
@@ -287,7 +294,7 @@ pub enum Target<'t> {
 
 /// The results of a program's subjects on a target.
 #[derive(Default)]
-struct OnTarget(OfOne);
+struct OnTarget(ProgramResult);
 
 impl OnTarget {
     /// Adds a subject on which the interpreters agree.
@@ -314,19 +321,19 @@ impl OnTarget {
 }
 
 /// Judges a subject between the interpreters.
-fn judge_one(case: &Result<Case, Verdict>, options: &Options, relation: RelationUse, one: &mut OfOne) -> Option<Agreed> {
+fn judge_one(case: &Result<Case, Verdict>, options: &Options, relation: RelationUse, result: &mut ProgramResult) -> Option<Agreed> {
     let case = match case {
         Ok(case) => case,
         Err(verdict) => {
-            one.add(verdict.clone(), Compared::default());
+            result.add(verdict.clone(), Compared::default());
             return None;
         }
     };
     let (verdict, compared, ran) = case.judged(options, relation);
     if let Some(ran) = &ran {
-        one.covers(case, ran.modules());
+        result.covers(case, ran.modules());
     }
-    one.add(verdict.clone(), compared);
+    result.add(verdict.clone(), compared);
     let ran = ran.filter(|_| matches!(verdict, Verdict::Agree | Verdict::Undecided(_)));
     ran.map(|ran| Agreed { verdict, compared, ran })
 }
@@ -351,44 +358,44 @@ impl SourceLanguage for Plan<'_> {
     }
 
     fn judge(&self, index: u64, with_device: bool, tally: &mut Tally) -> Vec<(Awaited, Dispatch)> {
-        let (mut one, mut dispatches, mut statements) = (OfOne::default(), Vec::new(), 0);
+        let (mut result, mut dispatches, mut statements) = (ProgramResult::default(), Vec::new(), 0);
         let (options, relation) = (self.options(), self.samples(index));
         let mut by_compiler = OnTarget::default();
-        let Judged { programs, passed, restricted, .. } = self.subjects(index, &mut |number, _, subject| {
+        let GeneratedProgram { programs, skipped, restricted, .. } = self.subjects(index, &mut |number, _, subject| {
             if let Ok(subject) = &subject {
                 statements = subject.program().stmts.len() as u64;
             }
-            let agreed = judge_one(&subject, &options, relation, &mut one);
+            let agreed = judge_one(&subject, &options, relation, &mut result);
             by_compiler.judge(self.via.map(Target::Compiler).as_mut(), &subject, agreed.as_ref(), &options);
             dispatches.extend(agreed.filter(|_| with_device).map(|agreed| agreed.submitted(number)));
         });
         tally.statements += statements;
-        for why in passed {
+        for why in skipped {
             *tally.passed.entry(why.into()).or_default() += 1;
         }
         for restriction in restricted {
             *tally.restricted.entry(restriction.name().into()).or_default() += 1;
         }
-        tally.count(programs, index, one);
+        tally.count(programs, index, result);
         by_compiler.count(programs, index, tally);
         dispatches
     }
 
     fn compare(&self, index: u64, returned: Vec<Returned<Awaited>>, device: &str, route: Route, tally: &mut Tally) {
-        let one = self.of_device(&returned, device, route, &mut |each| {
+        let result = self.of_device(&returned, device, route, &mut |each| {
             self.subjects(index, each);
         });
-        tally.count_device(self.kind(index), index, one);
+        tally.count_device(self.kind(index), index, result);
     }
 }
 
 /// The translations of the program of a kind and seed, or of another text: each dispatch and draw
 /// that the compiler accepts, with its inputs.
 pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &Options, each: &mut dyn FnMut(&str, Dispatch)) {
-    let Generated { text: whole, made, .. } = generated(programs, seed);
+    let Generated { text: whole, generated_dispatch, .. } = generated(programs, seed);
     let text = text.unwrap_or(&whole);
     let Some(program) = validate(text).program else { return };
-    subjects_of(programs, (&program, text), seed, made.as_ref(), &mut |_, text, case| {
+    subjects_of(programs, (&program, text), seed, generated_dispatch.as_ref(), &mut |_, text, case| {
         if let Ok(dispatch) = case.and_then(|case| case.translated(options)) {
             each(text, dispatch);
         }
@@ -407,14 +414,14 @@ pub fn check_program(
     tally: &mut Tally,
 ) {
     let mut judge = |programs: Programs, case: Result<Case, Verdict>| {
-        let over = TimeLimit::passed(time).map(|limit| Err(Verdict::Limit(limit.to_string())));
-        let case = &over.unwrap_or(case);
-        let mut one = OfOne::default();
-        let mut beside = OnTarget::default();
-        let agreed = judge_one(case, options, RelationUse::EveryWay, &mut one);
-        beside.judge(target.as_mut(), case, agreed.as_ref(), options);
-        tally.count(programs, seed, one);
-        beside.count(programs, seed, tally);
+        let timed_out = TimeLimit::passed(time).map(|limit| Err(Verdict::Limit(limit.to_string())));
+        let case = &timed_out.unwrap_or(case);
+        let mut result = ProgramResult::default();
+        let mut on_target = OnTarget::default();
+        let agreed = judge_one(case, options, RelationUse::EveryWay, &mut result);
+        on_target.judge(target.as_mut(), case, agreed.as_ref(), options);
+        tally.count(programs, seed, result);
+        on_target.count(programs, seed, tally);
     };
     entry_points(program, text, seed, &mut |_, _, case| judge(Programs::EntryPoints, case));
     draws(program, text, seed, &mut |_, _, case| judge(Programs::Stages, case));
@@ -423,13 +430,13 @@ pub fn check_program(
 
 /// Judges the program of a seed, unless it shows nothing.
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
-    let mut one = OfOne::default();
+    let mut result = ProgramResult::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
-        judge_one(&subject, options, if programs.race() { RelationUse::EveryWay } else { RelationUse::Open }, &mut one);
+        judge_one(&subject, options, if programs.race() { RelationUse::EveryWay } else { RelationUse::Open }, &mut result);
     });
     match judged {
         Ok(_) => {
-            tally.count(programs, seed, one);
+            tally.count(programs, seed, result);
         }
         Err(why) => *tally.passed.entry(why.into()).or_default() += 1,
     }
@@ -491,8 +498,8 @@ mod tests {
             lied += other.of("disagree");
             assert_eq!(other.of("disagree"), findings.len() as u64);
             assert!(findings.iter().all(|f| f.device && f.what.contains("a device")), "{findings:?}");
-            let (gone, _) = on_device(&|_| DeviceOutcome::Lost("gone".into()));
-            assert_eq!(gone.of("failed"), 1);
+            let (lost, _) = on_device(&|_| DeviceOutcome::Lost("gone".into()));
+            assert_eq!(lost.of("failed"), 1);
             let (unasked, _) = on_device(&|_| DeviceOutcome::Unchecked("no room".into()));
             assert_eq!(unasked.of("unchecked"), 1);
         }

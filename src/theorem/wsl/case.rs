@@ -37,16 +37,16 @@ impl Ran {
     /// The compiled modules.
     pub(super) fn modules(&self) -> &[Module] {
         match self {
-            Ran::Computed(given) => std::slice::from_ref(given.module()),
-            Ran::Drawn(given) => &given.modules,
+            Ran::Computed(inputs) => std::slice::from_ref(inputs.module()),
+            Ran::Drawn(translated) => &translated.modules,
         }
     }
 
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> Dispatch {
         match self {
-            Ran::Computed(given) => given.dispatch().into(),
-            Ran::Drawn(given) => given.for_device().into(),
+            Ran::Computed(inputs) => inputs.dispatch().into(),
+            Ran::Drawn(translated) => translated.for_device().into(),
         }
     }
 
@@ -54,7 +54,7 @@ impl Ran {
     /// other judgement. For draws nothing is kept, since devices interpolate differently.
     pub(super) fn into_shown(self) -> Vec<Buffer> {
         match self {
-            Ran::Computed(given) => given.shown,
+            Ran::Computed(inputs) => inputs.shown,
             Ran::Drawn(_) => Vec::new(),
         }
     }
@@ -82,7 +82,7 @@ impl Case<'_, '_> {
     /// the program or cannot be made.
     pub(super) fn translated(&self, options: &Options) -> Result<Dispatch, Verdict> {
         match self {
-            Case::Computed(subject) => Ok(subject.given(options)?.dispatch().into()),
+            Case::Computed(subject) => Ok(subject.target_inputs(options)?.dispatch().into()),
             Case::Drawn(draw) => Ok(draw::translated(draw, options)?.into()),
         }
     }
@@ -92,12 +92,12 @@ impl Case<'_, '_> {
     pub(super) fn judged(&self, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<Ran>) {
         match self {
             Case::Computed(subject) => {
-                let (verdict, compared, given) = subject.judged(options, relation);
-                (verdict, compared, given.map(|given| Ran::Computed(Box::new(given))))
+                let (verdict, compared, inputs) = subject.judged(options, relation);
+                (verdict, compared, inputs.map(|inputs| Ran::Computed(Box::new(inputs))))
             }
             Case::Drawn(draw) => {
-                let (verdict, compared, given) = draw::judged(draw, options, relation);
-                (verdict, compared, given.map(|given| Ran::Drawn(Box::new(given))))
+                let (verdict, compared, translated) = draw::judged(draw, options, relation);
+                (verdict, compared, translated.map(|translated| Ran::Drawn(Box::new(translated))))
             }
         }
     }

@@ -69,19 +69,19 @@ impl From<&str> for Wrong {
 
 impl Wrong {
     /// A wrong scalar at a place.
-    pub(super) fn at(place: &str, possible: &Possible, of: Scalar, word: u32) -> Wrong {
-        let bits = match (of, possible) {
+    pub(super) fn at(place: &str, possible: &Possible, scalar: Scalar, word: u32) -> Wrong {
+        let bits = match (scalar, possible) {
             (Scalar::Float, Possible::Values(values)) => values.first().map(|&value| (value, word)),
             (Scalar::Float, Possible::Floats(set)) => Some((expected_bits(Expected::Within(*set), word), word)),
             _ => None,
         };
-        Wrong { what: format!("{place} is {} and the source allows {}", text(of, word), allowed_text(possible, of)), bits }
+        Wrong { what: format!("{place} is {} and the source allows {}", text(scalar, word), allowed_text(possible, scalar)), bits }
     }
 }
 
 /// The text of a scalar by its WSL type. A float has its bits too.
-fn text(of: Scalar, word: u32) -> String {
-    match of {
+fn text(scalar: Scalar, word: u32) -> String {
+    match scalar {
         Scalar::Bool => (word != 0).to_string(),
         Scalar::Int => (word as i32).to_string(),
         Scalar::Uint => word.to_string(),
@@ -92,11 +92,11 @@ fn text(of: Scalar, word: u32) -> String {
 /// The most allowed values in a message.
 const MAX_NAMED: usize = 8;
 
-fn allowed_text(possible: &Possible, of: Scalar) -> String {
+fn allowed_text(possible: &Possible, scalar: Scalar) -> String {
     match possible {
         Possible::Any => "any value".into(),
         Possible::Values(values) => {
-            let named: Vec<String> = values.iter().take(MAX_NAMED).map(|&value| text(of, value)).collect();
+            let named: Vec<String> = values.iter().take(MAX_NAMED).map(|&value| text(scalar, value)).collect();
             let more = if values.len() > MAX_NAMED { format!(" or {} others", values.len() - MAX_NAMED) } else { String::new() };
             named.join(" or ") + &more
         }
@@ -125,10 +125,10 @@ fn add_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, o
             out.extend((0..columns.into()).flat_map(|c: usize| (0..rows.into()).map(move |r: usize| (at + c * stride + r, s))));
         }
         Type::Enum(id) => add_leaves(program, layouts, program.env.enumeration(id).base, at, out)?,
-        Type::Array(of, n) => {
-            let stride = layouts.stride(&program.env, of)? as usize / 4;
+        Type::Array(element, n) => {
+            let stride = layouts.stride(&program.env, element)? as usize / 4;
             for k in 0..n as usize {
-                add_leaves(program, layouts, of, at + k * stride, out)?;
+                add_leaves(program, layouts, element, at + k * stride, out)?;
             }
         }
         Type::Struct(s) => {
@@ -143,11 +143,11 @@ fn add_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, o
 }
 
 /// Whether the source allows a scalar.
-pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
+pub fn is_allowed(possible: &Possible, scalar: Scalar, shown: u32) -> bool {
     let float = f32::from_bits(shown);
     match possible {
         Possible::Any => true,
-        Possible::Values(values) => values.iter().any(|&value| match of {
+        Possible::Values(values) => values.iter().any(|&value| match scalar {
             Scalar::Bool => (value != 0) == (shown != 0),
             Scalar::Float if f32::from_bits(value).is_nan() => float.is_nan(),
             _ => value == shown,
@@ -211,8 +211,8 @@ pub(super) fn compare(
     let mut layouts = Layouts::default();
     for (resource, allowed) in resources.iter().zip(words) {
         if let Some((texture, _)) = resource.texture() {
-            let of_it = bindings.iter().filter(|b| b.register == resource.register);
-            compare_texels(&resource.name, texture, of_it, allowed, shown, &mut compared)?;
+            let own_bindings = bindings.iter().filter(|b| b.register == resource.register);
+            compare_texels(&resource.name, texture, own_bindings, allowed, shown, &mut compared)?;
         }
         let Some(buffer) = resource.buffer() else { continue };
         let Some(binding) = bindings.iter().find(|b| b.register == resource.register) else { continue };
@@ -220,7 +220,7 @@ pub(super) fn compare(
         let stride = buffer.stride.max(1) as usize;
         let leaves = leaves(program, &mut layouts, buffer.element).ok_or("the elements of a buffer are too large")?;
         for element in 0..buffer.words.len() / stride {
-            for &(leaf, of) in &leaves {
+            for &(leaf, scalar) in &leaves {
                 let at = element * stride + leaf;
                 // A buffer that the module does not use keeps its contents.
                 let word = match observed {
@@ -228,8 +228,8 @@ pub(super) fn compare(
                     None => buffer.words.get(at).copied(),
                 };
                 let (Some(word), Some(possible)) = (word, allowed.get(at)) else { return Err("a buffer has another size".into()) };
-                if !is_allowed(possible, of, word) {
-                    return Err(Wrong::at(&format!("word {leaf} of {}[{element}]", resource.name), possible, of, word));
+                if !is_allowed(possible, scalar, word) {
+                    return Err(Wrong::at(&format!("word {leaf} of {}[{element}]", resource.name), possible, scalar, word));
                 }
                 compared.count(possible);
             }

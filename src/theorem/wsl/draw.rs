@@ -11,8 +11,8 @@ use super::beside::draw_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{FUEL, MUCH, RelationUse, Source, WAYS, allows};
-use super::subject::BOTH_OUT;
+use super::source::{FUEL, LARGE_FUEL, RelationUse, Source, WAYS, allows};
+use super::subject::BOTH_OUT_OF_FUEL;
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
 use crate::compile::{bindings::Places, draw_for_wgpu};
@@ -71,7 +71,7 @@ impl TranslatedDraw {
 }
 
 /// The result of the target: bits of texels and depths, row after row from the top.
-struct Seen {
+struct TargetResult {
     /// The words of each target, by location.
     targets: Vec<(u32, Vec<u32>)>,
     depth: Option<Vec<f32>>,
@@ -88,19 +88,19 @@ struct Judge<'j> {
     /// When WSL's relation runs.
     relation: RelationUse,
     draw: &'j Draw<'j>,
-    given: &'j TranslatedDraw,
+    translated: &'j TranslatedDraw,
 }
 
 /// The verdict on both interpreters, the counts of what was compared, and the translated draw if
 /// there is one.
 pub(super) fn judged(draw: &Draw, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<TranslatedDraw>) {
-    match given(draw, options) {
-        Ok(given) => {
-            let (mut verdict, compared) = judged_of(draw, &given, options, relation);
+    match translated_draw(draw, options) {
+        Ok(translated) => {
+            let (mut verdict, compared) = judge_interpreters(draw, &translated, options, relation);
             if let Verdict::Disagree(difference) = &mut verdict {
-                difference.blame = blame::in_draw(draw, &given, options);
+                difference.blame = blame::in_draw(draw, &translated, options);
             }
-            (verdict, compared, Some(given))
+            (verdict, compared, Some(translated))
         }
         Err(verdict) => (verdict, Compared::default(), None),
     }
@@ -109,35 +109,41 @@ pub(super) fn judged(draw: &Draw, options: &Options, relation: RelationUse) -> (
 /// The verdict on a device's result. `device` names it.
 pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
     let none = Compared::default();
-    let given = match given(draw, options).and_then(|given| Ok((given.adapted()?, given))) {
-        Ok(given) => given,
+    let translated = match translated_draw(draw, options).and_then(|translated| Ok((translated.adapted()?, translated))) {
+        Ok(translated) => translated,
         Err(verdict) => return (verdict, none),
     };
-    let ((adapted, places), given) = given;
+    let ((adapted, places), translated) = translated;
     let engine = Engine::Device(device.into());
     match outcome {
         DeviceOutcome::Rendered(result) if result.words_hash != adapted.words_hash() => {
             (unchecked("the device ran other words".into()), none)
         }
         DeviceOutcome::Rendered(result) => {
-            let judge =
-                Judge { precision: Some(options.profile), engine, on_device: true, relation: RelationUse::Open, draw, given: &given };
-            judge.allows(machine(draw), &seen_of(&given, &places, result))
+            let judge = Judge {
+                precision: Some(options.profile),
+                engine,
+                on_device: true,
+                relation: RelationUse::Open,
+                draw,
+                translated: &translated,
+            };
+            judge.allows(machine(draw), &target_result_of(&translated, &places, result))
         }
         other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
     }
 }
 
-fn seen_of(given: &TranslatedDraw, places: &Places, result: &DrawResult) -> Seen {
-    let targets = given.dispatch.targets.iter().zip(&result.targets).map(|(target, bytes)| (target.location, words(bytes)));
-    let back = |buffer: &Buffer| {
+fn target_result_of(translated: &TranslatedDraw, places: &Places, result: &DrawResult) -> TargetResult {
+    let targets = translated.dispatch.targets.iter().zip(&result.targets).map(|(target, bytes)| (target.location, words(bytes)));
+    let restored = |buffer: &Buffer| {
         let (set, binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
         Buffer { set, binding, bytes: buffer.bytes.clone() }
     };
-    Seen {
+    TargetResult {
         targets: targets.collect(),
         depth: result.depth.as_ref().map(|bytes| words(bytes).into_iter().map(f32::from_bits).collect()),
-        buffers: result.buffers.iter().chain(&result.images).map(back).collect(),
+        buffers: result.buffers.iter().chain(&result.images).map(restored).collect(),
     }
 }
 
@@ -148,12 +154,12 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 /// The translated draw. The error is the verdict if the translation refuses the program or the draw
 /// cannot be made.
 pub(super) fn translated(draw: &Draw, options: &Options) -> Result<DrawDispatch, Verdict> {
-    Ok(given(draw, options)?.dispatch)
+    Ok(translated_draw(draw, options)?.dispatch)
 }
 
 /// The translation with its inputs. The error is the verdict if the translation refuses the program
 /// or the draw cannot be made.
-pub(super) fn given(draw: &Draw, options: &Options) -> Result<TranslatedDraw, Verdict> {
+pub(super) fn translated_draw(draw: &Draw, options: &Options) -> Result<TranslatedDraw, Verdict> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..*options };
     let modules = translate_draw(draw.program, draw.vertex(), draw.fragment, &options).map_err(refused)?;
@@ -217,23 +223,23 @@ fn shape(program: &Program, variable: &StageVariable) -> Option<(Scalar, usize)>
 
 /// The vertices. For a screen they are the corners of the triangle that covers it, with their
 /// screen positions.
-fn geometry(draw: &Draw, taken: &[StageVariable]) -> Result<Geometry, String> {
+fn geometry(draw: &Draw, variables: &[StageVariable]) -> Result<Geometry, String> {
     let (count, instances) = match &draw.vertices {
         Vertices::Shaded { count, instances, .. } => (*count, *instances),
         Vertices::Screen(_) => (3, 1),
     };
     let floats = |floats: &[f32]| floats.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
     let mut attributes = Vec::new();
-    for (k, variable) in taken.iter().enumerate() {
+    for (k, variable) in variables.iter().enumerate() {
         let (scalar, rows) = shape(draw.program, variable).ok_or("an attribute that is no scalar, vector or matrix")?;
         let nothing = || format!("nothing is given for attribute({})", variable.number);
         let words: Vec<u32> = match &draw.vertices {
             Vertices::Shaded { attributes, .. } => {
-                let given = attributes.iter().find(|a| a.number == variable.number).ok_or_else(nothing)?;
-                given.words.clone()
+                let attribute = attributes.iter().find(|a| a.number == variable.number).ok_or_else(nothing)?;
+                attribute.words.clone()
             }
             Vertices::Screen(_) if k == 0 => over_screen().iter().flat_map(|(position, _)| floats(position)).collect(),
-            Vertices::Screen(given) => match given.iter().find(|(n, _)| *n == variable.number).ok_or_else(nothing)? {
+            Vertices::Screen(inputs) => match inputs.iter().find(|(n, _)| *n == variable.number).ok_or_else(nothing)? {
                 (_, draw::StageInSource::Place) => over_screen().iter().flat_map(|(_, place)| floats(place)).collect(),
                 (_, draw::StageInSource::Constant(data)) => data.words.repeat(3),
             },
@@ -286,7 +292,7 @@ fn shown(shown: Shown) -> Source<Shown> {
 impl Judge<'_> {
     /// Compares the whole result. Returns the counts of what was compared, or the first value that
     /// is not allowed.
-    fn compared(&self, shown: &Shown, seen: &Seen) -> Result<Compared, Wrong> {
+    fn compared(&self, shown: &Shown, target_result: &TargetResult) -> Result<Compared, Wrong> {
         let mut compared = Compared { open: shown.unspecified, ..Compared::default() };
         let width = self.draw.size[0].max(1) as usize;
         let doubted = |pixel: usize| shown.targets.iter().any(|t| t.doubted.get(pixel) == Some(&true));
@@ -298,7 +304,7 @@ impl Judge<'_> {
         let covers = |item: &Item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Coverage), _)));
         let may_differ = self.on_device || shown.moved || shown.unspecified && self.draw.fragment.outputs.iter().any(covers);
         for target in &shown.targets {
-            let Some((_, words)) = seen.targets.iter().find(|(location, _)| *location == target.number) else {
+            let Some((_, words)) = target_result.targets.iter().find(|(location, _)| *location == target.number) else {
                 return Err(format!("target {} is not shown", target.number).as_str().into());
             };
             if words.len() != 4 * target.texels.len() {
@@ -318,7 +324,7 @@ impl Judge<'_> {
                 }
             }
         }
-        match (&shown.depth, &seen.depth) {
+        match (&shown.depth, &target_result.depth) {
             (Some(allowed), Some(depths)) if allowed.len() == depths.len() => {
                 for (pixel, (allowed, &depth)) in allowed.iter().zip(depths).enumerate() {
                     if may_differ && doubted(pixel) {
@@ -337,28 +343,28 @@ impl Judge<'_> {
             (None, _) => {}
             _ => return Err("there are other depths than the source has".into()),
         }
-        let bytes = |set, binding| seen.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
+        let bytes = |set, binding| target_result.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
         if (self.on_device || shown.moved) && shown.doubted {
             // A fragment whose presence is uncertain stores in the buffers.
-            compared.lanes.undecided += seen.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
+            compared.lanes.undecided += target_result.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
             return Ok(compared);
         }
-        compared += compare(self.draw.program, &self.draw.resources, &self.given.bindings, &shown.buffers, &bytes)?;
+        compared += compare(self.draw.program, &self.draw.resources, &self.translated.bindings, &shown.buffers, &bytes)?;
         Ok(compared)
     }
 
     /// Whether the source allows what the target shows.
-    fn allows(&self, source: Source<Shown>, seen: &Seen) -> (Verdict, Compared) {
+    fn allows(&self, source: Source<Shown>, target_result: &TargetResult) -> (Verdict, Compared) {
         let relation = |precision, ways| relation(self.draw, precision, ways);
-        allows(source, relation, (self.precision, self.relation), &self.engine, |shown| self.compared(shown, seen))
+        allows(source, relation, (self.precision, self.relation), &self.engine, |shown| self.compared(shown, target_result))
     }
 }
 
-fn judged_of(draw: &Draw, given: &TranslatedDraw, options: &Options, by_relation: RelationUse) -> (Verdict, Compared) {
+fn judge_interpreters(draw: &Draw, translated: &TranslatedDraw, options: &Options, relation_use: RelationUse) -> (Verdict, Compared) {
     let (none, engine) = (Compared::default(), Engine::SpirvMachine);
     let wrong = |what: String| disagree(Engine::WslRelation, engine.clone(), what);
     let source = machine(draw);
-    let target = target(&given.dispatch, &source, by_relation);
+    let target = target(&translated.dispatch, &source, relation_use);
     if let Ok((_, Some(what))) = &target {
         let what = format!("the relation shows another one: {what}");
         return (disagree(Engine::SpirvRelation, engine, what), none);
@@ -383,7 +389,7 @@ fn judged_of(draw: &Draw, given: &TranslatedDraw, options: &Options, by_relation
             };
             return (verdict, Compared { by_relation: true, ..none });
         }
-        Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT.into()), none),
+        Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT_OF_FUEL.into()), none),
         Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
         Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return (wrong(format!("the modules: {why}")), none),
         Ok(Outcome::Stuck(stuck)) => {
@@ -392,33 +398,33 @@ fn judged_of(draw: &Draw, given: &TranslatedDraw, options: &Options, by_relation
         }
         Ok(other) => return (unchecked(format!("the target: {}", other.name())), none),
     };
-    let mut seen = Seen { targets: Vec::new(), depth: None, buffers: Vec::new() };
+    let mut target_result = TargetResult { targets: Vec::new(), depth: None, buffers: Vec::new() };
     let [width, height] = draw.size;
     for target in &picture.targets {
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         let all = pixels.flat_map(|(x, y)| (0..4).map(move |c| (x, y, c)));
-        if let Some(made) = all.into_iter().find_map(|(x, y, c)| target.undefined(x, y, c)) {
-            return (shows_undefined(draw, made.kind.id(), wrong), none);
+        if let Some(origin) = all.into_iter().find_map(|(x, y, c)| target.undefined(x, y, c)) {
+            return (shows_undefined(draw, origin.kind.id(), wrong), none);
         }
-        seen.targets.push((target.location, words(target.image.bytes(0).unwrap_or_default())));
+        target_result.targets.push((target.location, words(target.image.bytes(0).unwrap_or_default())));
     }
-    seen.depth = picture.depth.map(|depths| depths.into_iter().map(|depth| depth as f32).collect());
+    target_result.depth = picture.depth.map(|depths| depths.into_iter().map(|depth| depth as f32).collect());
     for buffer in picture.buffers {
         if let Some(undefined) = buffer.undefined.first() {
             return (shows_undefined(draw, undefined.kind, wrong), none);
         }
-        seen.buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: buffer.bytes });
+        target_result.buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: buffer.bytes });
     }
     for image in picture.images {
         if let Some(undefined) = image.undefined.first() {
             return (shows_undefined(draw, undefined.kind, wrong), none);
         }
-        seen.buffers.push(Buffer { set: image.set, binding: image.binding, bytes: image.bytes });
+        target_result.buffers.push(Buffer { set: image.set, binding: image.binding, bytes: image.bytes });
     }
     // The profile counts only if the modules approximate results that are definite in WSL.
-    let approximates = given.modules.iter().any(|m| m.rules.iter().any(|(row, _)| *row == Rule::CodegenApproximate));
+    let approximates = translated.modules.iter().any(|m| m.rules.iter().any(|(row, _)| *row == Rule::CodegenApproximate));
     let precision = approximates.then_some(options.profile);
-    Judge { precision, engine, on_device: false, relation: by_relation, draw, given }.allows(source, &seen)
+    Judge { precision, engine, on_device: false, relation: relation_use, draw, translated }.allows(source, &target_result)
 }
 
 /// The verdict if the modules show an undefined value. It is excused only for a derivative that not
@@ -443,13 +449,13 @@ fn target(dispatch: &DrawDispatch, source: &Source<Shown>, relation: RelationUse
     let run = |fuel| stages.definite(dispatch, fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
     let outcome = match run(first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(MUCH)? {
-            Outcome::OutOfFuel => Outcome::Diverges(format!("they do not end within {MUCH} instructions, and the source ends")),
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(LARGE_FUEL)? {
+            Outcome::OutOfFuel => Outcome::Diverges(format!("they do not end within {LARGE_FUEL} instructions, and the source ends")),
             other => other,
         },
         other => other,
     };
-    let differs = match (&outcome, &stages.program) {
+    let differs = match (&outcome, &stages.fragment_program) {
         (Outcome::Observed(shown), Some(_)) if relation != RelationUse::Open => {
             let contents = dispatch.contents();
             draw_differs(&stages.vertex, &stages.fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?

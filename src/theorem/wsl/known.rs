@@ -41,7 +41,7 @@ pub struct Quirk {
     pub text: String,
     /// The devices on which it was seen, the day, and its sentence.
     pub seen: Seen,
-    from: (Programs, u64),
+    origin: (Programs, u64),
     /// A word of the program without which the device agrees.
     pub without: Option<String>,
 }
@@ -68,17 +68,17 @@ impl Quirk {
     fn parse(name: &str, path: &Path, text: String) -> Result<Quirk, String> {
         let mut keys = Keys::read_after(SIGN, &text, &[])?;
         let seen = Seen::read(&mut keys)?;
-        let from = keys.needed("from")?;
-        let wrong = || format!("from is \"{from}\" and must be a kind of programs and a seed, as \"dispatches 7163\"");
-        let (kind, seed) = from.split_once(' ').ok_or_else(wrong)?;
+        let origin = keys.required("from")?;
+        let wrong = || format!("from is \"{origin}\" and must be a kind of programs and a seed, as \"dispatches 7163\"");
+        let (kind, seed) = origin.split_once(' ').ok_or_else(wrong)?;
         let programs = Programs::ALL.iter().find(|programs| programs.name() == kind).ok_or_else(wrong)?;
-        let from = (*programs, seed.trim().parse().map_err(|_| wrong())?);
+        let origin = (*programs, seed.trim().parse().map_err(|_| wrong())?);
         let without = keys.optional("without");
         keys.all_read()?;
         if let Some(word) = without.as_ref().filter(|word| text_without(&text, word).is_none()) {
             return Err(format!("without is \"{word}\", which is no word of the program"));
         }
-        Ok(Quirk { name: name.into(), path: path.into(), text, seen, from, without })
+        Ok(Quirk { name: name.into(), path: path.into(), text, seen, origin, without })
     }
 
     /// Whether it was seen on this device, by its route.
@@ -100,9 +100,9 @@ impl Quirk {
 
     fn judged_as(&self, text: &str, device: Option<&mut Device>) -> Verdict {
         let plan = alone(profile_of(self.seen.route));
-        let (programs, seed) = self.from;
-        let made = generated(programs, seed).made;
-        plan.verdict(programs, seed, text, made.as_ref(), device)
+        let (programs, seed) = self.origin;
+        let generated_dispatch = generated(programs, seed).generated_dispatch;
+        plan.verdict(programs, seed, text, generated_dispatch.as_ref(), device)
     }
 
     /// Checks that a verdict is the recorded disagreement.
@@ -201,11 +201,11 @@ impl Known {
     /// program without the word. `text` replaces the generated program. The result also says how
     /// it is known.
     pub fn remedied(&self, plan: &Plan, (programs, seed): (Programs, u64), text: Option<&str>, device: &mut Device) -> Option<String> {
-        let Generated { text: whole, made, .. } = generated(programs, seed);
+        let Generated { text: whole, generated_dispatch, .. } = generated(programs, seed);
         self.shown.iter().find_map(|quirk| {
             let word = quirk.without.as_ref()?;
-            let remedied = text_without(text.unwrap_or(&whole), word)?;
-            let verdict = plan.verdict(programs, seed, &remedied, made.as_ref(), Some(&mut *device));
+            let without_word = text_without(text.unwrap_or(&whole), word)?;
+            let verdict = plan.verdict(programs, seed, &without_word, generated_dispatch.as_ref(), Some(&mut *device));
             (verdict == Verdict::Agree).then(|| format!("{} by the program without {word}", quirk.name))
         })
     }
@@ -213,8 +213,8 @@ impl Known {
     /// The quirk with the same fault and shape as a minimal program.
     pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
         let (fault, shape) = (fault(&minimal.verdict)?, shape(&minimal.text));
-        let is = |quirk: &&ShownQuirk| quirk.fault == fault && quirk.shape == shape;
-        self.shown.iter().find(is).map(|quirk| quirk.name.as_str())
+        let fits = |quirk: &&ShownQuirk| quirk.fault == fault && quirk.shape == shape;
+        self.shown.iter().find(fits).map(|quirk| quirk.name.as_str())
     }
 }
 
@@ -247,8 +247,8 @@ fn shape(text: &str) -> Vec<String> {
     let mut shape = Vec::new();
     for token in &tokens {
         let word = text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default();
-        let begins = word.chars().next();
-        shape.push(match begins {
+        let first = word.chars().next();
+        shape.push(match first {
             None => continue,
             Some(c) if c.is_ascii_digit() || c == '.' && word.len() > 1 => "#".into(),
             Some(c) if (c.is_alphabetic() || c == '_') && word.contains(|c: char| c.is_ascii_digit()) && !is_type(word) => {
@@ -290,7 +290,7 @@ mod tests {
         const GOOD: &str = "//@ quirk adapter: A\n//@ quirk driver: any\n//@ quirk route: naga\n//@ quirk seen: 2026-11-23\n\
             //@ quirk says: -0\n//@ quirk from: dispatches 7\nint f() { return 1; }\n";
         let read = |text: &str| Quirk::parse("name", Path::new("name.wsl"), text.into());
-        assert_eq!(read(GOOD).expect("reads").from, (Programs::Dispatches, 7));
+        assert_eq!(read(GOOD).expect("reads").origin, (Programs::Dispatches, 7));
         for (change, says) in [
             (("dispatches 7", "dispatches"), "must be a kind"),
             (("dispatches 7", "modules 7"), "must be a kind"),

@@ -60,8 +60,8 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
 pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> Verdict {
     let subject = Subject::Dispatch(dispatch);
     match subject.judged(options, RelationUse::EveryWay) {
-        (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) => {
-            let outcome = device.run(given.dispatch()).outcome;
+        (Verdict::Agree | Verdict::Undecided(_), _, Some(inputs)) => {
+            let outcome = device.run(inputs.dispatch()).outcome;
             subject.on_device(&outcome, options, &device.adapter().name, device.route()).0
         }
         (verdict, ..) => verdict,
@@ -109,6 +109,6 @@ fn refused(refusal: Refusal) -> Verdict {
     })
 }
 
-fn disagree(believed: Engine, judged: Engine, what: String) -> Verdict {
-    Difference::of(believed, judged, what)
+fn disagree(trusted: Engine, judged: Engine, what: String) -> Verdict {
+    Difference::of(trusted, judged, what)
 }

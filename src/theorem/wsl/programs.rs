@@ -140,24 +140,28 @@ pub(super) struct Generated {
     /// Its text.
     pub(super) text: String,
     /// The generated dispatch, which has the buffers. `None` for other kinds.
-    pub(super) made: Option<dispatch::Dispatch>,
+    pub(super) generated_dispatch: Option<dispatch::Dispatch>,
     /// The restrictions of the generator that had an effect.
     pub(super) restricted: Vec<Restriction>,
 }
 
 /// Generates the program of a seed.
 pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
-    let made = |made: dispatch::Dispatch| Generated { text: made.text.clone(), made: Some(made), restricted: Vec::new() };
-    let typed = |program: Executed| Generated { text: program.text, made: None, restricted: program.restricted };
+    let of_dispatch = |dispatch: dispatch::Dispatch| Generated {
+        text: dispatch.text.clone(),
+        generated_dispatch: Some(dispatch),
+        restricted: Vec::new(),
+    };
+    let typed = |program: Executed| Generated { text: program.text, generated_dispatch: None, restricted: program.restricted };
     match programs {
-        Programs::Dispatches => made(dispatch::dispatch(seed)),
-        Programs::Racy => made(dispatch::racy(seed)),
-        Programs::Draws => Generated { text: pipelines::program(seed), made: None, restricted: Vec::new() },
+        Programs::Dispatches => of_dispatch(dispatch::dispatch(seed)),
+        Programs::Racy => of_dispatch(dispatch::racy(seed)),
+        Programs::Draws => Generated { text: pipelines::program(seed), generated_dispatch: None, restricted: Vec::new() },
         Programs::EntryPoints => typed(executed(seed, Purpose::Compute)),
         Programs::Functions => typed(executed(seed, Purpose::Functions)),
         Programs::Stages => typed(executed(seed, Purpose::Draws)),
-        Programs::ShortDispatches => made(dispatch::short(seed)),
-        Programs::ShortRacy => made(dispatch::short_racy(seed)),
+        Programs::ShortDispatches => of_dispatch(dispatch::short(seed)),
+        Programs::ShortRacy => of_dispatch(dispatch::short_racy(seed)),
         Programs::ShortEntryPoints => typed(short(seed, Purpose::Compute)),
         Programs::ShortFunctions => typed(short(seed, Purpose::Functions)),
         Programs::ShortStages => typed(short(seed, Purpose::Draws)),
@@ -169,14 +173,14 @@ pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
 /// Calls `each` for the subjects of a seed's program, and returns the restrictions of the
 /// generator. If no subject can show anything, the error says why, and `each` is not called.
 pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<Restriction>, &'static str> {
-    let Generated { text, made, mut restricted } = generated(programs, seed);
+    let Generated { text, generated_dispatch, mut restricted } = generated(programs, seed);
     let Some(program) = validate(&text).program else {
         each(0, &text, Err(invalid()));
         return Ok(restricted);
     };
     shows(programs, &program)?;
     let mut of_bound = BTreeSet::new();
-    subjects_of(programs, (&program, &text), seed, made.as_ref(), &mut |number, text, case| {
+    subjects_of(programs, (&program, &text), seed, generated_dispatch.as_ref(), &mut |number, text, case| {
         let resources = case.as_ref().map_or(&[][..], Case::resources);
         of_bound.extend(bound::restrictions(&program, resources, seed));
         each(number, text, case);
@@ -227,15 +231,21 @@ fn threads(entry: &EntryPoint) -> Option<u32> {
     size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS)
 }
 
-/// Calls `each` for the subjects of a valid program of this kind and seed. `made` is the generated
-/// dispatch, which has the buffers.
-pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str), seed: u64, made: Option<&dispatch::Dispatch>, each: Each) {
-    match (programs.run_as(), made) {
-        (Programs::Dispatches | Programs::Racy, Some(made)) => {
+/// Calls `each` for the subjects of a valid program of this kind and seed. `generated_dispatch` is
+/// the generated dispatch, which has the buffers.
+pub(super) fn subjects_of(
+    programs: Programs,
+    (program, text): (&Program, &str),
+    seed: u64,
+    generated_dispatch: Option<&dispatch::Dispatch>,
+    each: Each,
+) {
+    match (programs.run_as(), generated_dispatch) {
+        (Programs::Dispatches | Programs::Racy, Some(generated_dispatch)) => {
             let Some(entry) = program.entry_points.first() else { return };
-            match made.bind(program, entry) {
+            match generated_dispatch.bind(program, entry) {
                 Ok(resources) => {
-                    let dispatch = Dispatch { program, text, entry, groups: made.groups, resources };
+                    let dispatch = Dispatch { program, text, entry, groups: generated_dispatch.groups, resources };
                     each(0, text, Ok(Subject::Dispatch(&dispatch).into()));
                 }
                 Err(wrong) => each(0, text, Err(unchecked(wrong.what))),

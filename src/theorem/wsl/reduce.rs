@@ -7,7 +7,7 @@ use crate::gpu::Device;
 use crate::theorem::{Engine, Verdict};
 
 /// The most programs that are tried while a finding is made smaller.
-const QUESTIONS: u32 = 3_000;
+const MAX_TRIES: u32 = 3_000;
 
 /// A program that shows a finding.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,11 +32,11 @@ pub(super) fn fault(verdict: &Verdict) -> Option<String> {
 /// same way. It is judged on the device if one is given, otherwise between the interpreters. `None`
 /// if the program of the seed has no fault when it is judged alone.
 pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Option<&mut Device>) -> Option<Minimal> {
-    let Generated { text, made, .. } = generated(programs, seed);
-    let mut judged = |text: &str| plan.verdict(programs, seed, text, made.as_ref(), device.as_deref_mut());
+    let Generated { text, generated_dispatch, .. } = generated(programs, seed);
+    let mut judged = |text: &str| plan.verdict(programs, seed, text, generated_dispatch.as_ref(), device.as_deref_mut());
     let first = judged(&text);
-    let wanted = fault(&first)?;
-    let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&wanted);
+    let expected_fault = fault(&first)?;
+    let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&expected_fault);
     Some(smaller(Minimal { text, verdict: first }, &mut |text| Some(judged(text)).filter(shows)))
 }
 
@@ -49,7 +49,7 @@ fn smaller(first: Minimal, shows: &mut dyn FnMut(&str) -> Option<Verdict>) -> Mi
         best = verdict.map_or_else(|| best.clone(), |verdict| Minimal { text: text.into(), verdict });
         fails
     };
-    shrink::minimal(&text, &mut fails, QUESTIONS);
+    shrink::minimal(&text, &mut fails, MAX_TRIES);
     best
 }
 
@@ -58,11 +58,13 @@ fn smaller(first: Minimal, shows: &mut dyn FnMut(&str) -> Option<Verdict>) -> Mi
 pub(super) fn faults_of(plan: &Plan, (programs, seed): (Programs, u64), text: &str, device: &mut Device) -> Vec<Minimal> {
     let mut found: Vec<(String, Minimal)> = Vec::new();
     for verdict in plan.wrong(programs, seed, text, device) {
-        let Some(wanted) = fault(&verdict).filter(|wanted| found.iter().all(|(known, _)| known != wanted)) else { continue };
-        let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&wanted);
+        let Some(expected_fault) = fault(&verdict).filter(|expected_fault| found.iter().all(|(known, _)| known != expected_fault)) else {
+            continue;
+        };
+        let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&expected_fault);
         let first = Minimal { text: text.into(), verdict };
         let minimal = smaller(first, &mut |text| plan.wrong(programs, seed, text, device).into_iter().find(shows));
-        found.push((wanted, minimal));
+        found.push((expected_fault, minimal));
     }
     found.into_iter().map(|(_, minimal)| minimal).collect()
 }
@@ -70,12 +72,12 @@ pub(super) fn faults_of(plan: &Plan, (programs, seed): (Programs, u64), text: &s
 /// Searches a device for the first expression that it computes differently, if the verdict of the
 /// minimal program is a disagreement with a device.
 pub fn blame(plan: &Plan, (programs, seed): (Programs, u64), minimal: &mut Minimal, device: &mut Device) {
-    let Generated { made, .. } = generated(programs, seed);
+    let Generated { generated_dispatch, .. } = generated(programs, seed);
     let Verdict::Disagree(difference) = &mut minimal.verdict else { return };
     if !matches!(difference.between.1, Engine::Device(_)) {
         return;
     }
-    match plan.search(programs, seed, &minimal.text, made.as_ref(), device) {
+    match plan.search(programs, seed, &minimal.text, generated_dispatch.as_ref(), device) {
         Ok(blame) => difference.blame = Some(blame),
         Err(unblamed) => difference.unblamed = Some(unblamed),
     }

@@ -17,7 +17,7 @@ pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
 /// The fuel of WSL's relation on all ways of a dispatch or call.
 pub(super) const ALL_WAYS: u64 = 1 << 21;
 /// The fuel of SPIR-V's machine if the source ends.
-pub(super) const MUCH: u64 = 1 << 28;
+pub(super) const LARGE_FUEL: u64 = 1 << 28;
 /// The most ways that the relation follows.
 pub(super) const WAYS: usize = 64;
 /// The number of ways that are tried first. The target's result is nearly always among the results
@@ -37,8 +37,8 @@ pub(super) enum RelationUse {
 
 /// The precisions and numbers of ways for which the relation runs, in turn. Whatever some ways
 /// allow is allowed, so all ways are followed only if necessary.
-pub(super) fn asked(precision: Option<Profile>, asks: RelationUse) -> impl Iterator<Item = (Option<Profile>, usize)> {
-    let few = if asks == RelationUse::EveryWay { None } else { Some((None, FEW_WAYS)) };
+pub(super) fn relation_runs(precision: Option<Profile>, relation_use: RelationUse) -> impl Iterator<Item = (Option<Profile>, usize)> {
+    let few = if relation_use == RelationUse::EveryWay { None } else { Some((None, FEW_WAYS)) };
     few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)))
 }
 
@@ -114,12 +114,12 @@ impl<S> Source<S> {
 }
 
 /// Whether the source allows what a target shows. The machine decides. The relation does if
-/// `asks` says so, or if the machine stops or shows something else. It runs with every precision in
-/// turn. Only the relation sees races.
+/// `relation_use` says so, or if the machine stops or shows something else. It runs with every
+/// precision in turn. Only the relation sees races.
 pub(super) fn allows<S>(
     machine: Source<S>,
     relation: impl Fn(Option<Profile>, usize) -> Source<S>,
-    (precision, asks): (Option<Profile>, RelationUse),
+    (precision, relation_use): (Option<Profile>, RelationUse),
     target: &Engine,
     compare: impl Fn(&S) -> Result<Compared, Wrong>,
 ) -> (Verdict, Compared) {
@@ -130,11 +130,11 @@ pub(super) fn allows<S>(
         Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
         Source::Endless | Source::Unknown(_) => None,
     };
-    if let (Some(compared), RelationUse::Open) = (by_machine, asks) {
+    if let (Some(compared), RelationUse::Open) = (by_machine, relation_use) {
         return agreed(compared);
     }
     let mut last = (Wrong::from(""), none);
-    for (precision, ways) in asked(precision, asks) {
+    for (precision, ways) in relation_runs(precision, relation_use) {
         match relation(precision, ways) {
             Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
             Source::Shown { shown, open, complete, .. } => {

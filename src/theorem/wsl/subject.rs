@@ -5,7 +5,7 @@ use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{ALL_WAYS, FUEL, MUCH, RelationUse, Source, WAYS, Words, allows, machine, relation, shows_nothing, stopped};
+use super::source::{ALL_WAYS, FUEL, LARGE_FUEL, RelationUse, Source, WAYS, Words, allows, machine, relation, shows_nothing, stopped};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -91,7 +91,7 @@ impl Subject<'_, '_> {
     }
 
     /// The translation with its inputs. An error if the compiler refuses it, or if it cannot run.
-    pub(super) fn given(&self, options: &Options) -> Result<TargetInputs, Verdict> {
+    pub(super) fn target_inputs(&self, options: &Options) -> Result<TargetInputs, Verdict> {
         match self {
             Subject::Dispatch(dispatch) => {
                 let formats = formats(&dispatch.resources);
@@ -107,16 +107,16 @@ impl Subject<'_, '_> {
                 let too_large = || unchecked("an argument or the result is too large".into());
                 // The tables hold the scalars one after the other, and one word more, since no
                 // buffer may be empty.
-                let mut given = Vec::new();
+                let mut argument_words = Vec::new();
                 for (parameter, words) in function.parameters.iter().zip(arguments) {
                     let leaves = leaves(program, &mut layouts, parameter.ty).ok_or_else(too_large)?;
-                    given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
+                    argument_words.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
                 }
-                given.push(0);
+                argument_words.push(0);
                 let results = result_leaves(program, &mut layouts, shown_type(program, function.result)).ok_or_else(too_large)?.len() + 1;
                 let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
                 let buffers = vec![
-                    Buffer { set: 0, binding: 0, bytes: bytes(&given) },
+                    Buffer { set: 0, binding: 0, bytes: bytes(&argument_words) },
                     Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
                 ];
                 Ok(TargetInputs { module, groups: [1; 3], bound: Bound { buffers, ..Bound::default() }, shown: Vec::new() })
@@ -222,11 +222,11 @@ impl Subject<'_, '_> {
                 let result = shown_type(program, program.env.function(*f).result);
                 let leaves = result_leaves(program, &mut Layouts::default(), result).ok_or("the result is too large")?;
                 let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(compared) };
-                for (k, &(at, of)) in leaves.iter().enumerate() {
+                for (k, &(at, scalar)) in leaves.iter().enumerate() {
                     let word = bytes.get(4 * k..4 * k + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
                     let (Some(possible), Some(word)) = (allowed.get(at), word) else { return Err("the result has another size".into()) };
-                    if !is_allowed(possible, of, word) {
-                        return Err(Wrong::at(&format!("word {at} of the result"), possible, of, word));
+                    if !is_allowed(possible, scalar, word) {
+                        return Err(Wrong::at(&format!("word {at} of the result"), possible, scalar, word));
                     }
                     compared.count(possible);
                 }
@@ -238,22 +238,22 @@ impl Subject<'_, '_> {
     /// The verdict between the interpreters, with what was compared, and the target's inputs if it
     /// ran. `relation` says when WSL's relation runs.
     pub(super) fn judged(&self, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<TargetInputs>) {
-        let mut given = match self.given(options) {
-            Ok(given) => given,
+        let mut inputs = match self.target_inputs(options) {
+            Ok(inputs) => inputs,
             Err(verdict) => return (verdict, Compared::default(), None),
         };
-        let (mut verdict, compared) = self.judged_of(&mut given, options, relation);
+        let (mut verdict, compared) = self.judge_interpreters(&mut inputs, options, relation);
         if let Verdict::Disagree(difference) = &mut verdict {
-            difference.blame = blame::in_semantics(self, &given, options);
+            difference.blame = blame::in_semantics(self, &inputs, options);
         }
-        (verdict, compared, Some(given))
+        (verdict, compared, Some(inputs))
     }
 
-    fn judged_of(&self, given: &mut TargetInputs, options: &Options, relation: RelationUse) -> (Verdict, Compared) {
+    fn judge_interpreters(&self, inputs: &mut TargetInputs, options: &Options, relation: RelationUse) -> (Verdict, Compared) {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
-        let target = target(given, &source, relation);
+        let target = target(inputs, &source, relation);
         if let Ok((_, Some(what))) = &target {
             let what = format!("the relation shows another one: {what}");
             return (disagree(Engine::SpirvRelation, engine, what), none);
@@ -278,7 +278,7 @@ impl Subject<'_, '_> {
                 };
                 return (verdict, Compared { by_relation: true, ..none });
             }
-            Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT.into()), none),
+            Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT_OF_FUEL.into()), none),
             Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
             Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => {
                 return (disagree(Engine::WslRelation, engine, format!("the module: {why}")), none);
@@ -302,30 +302,30 @@ impl Subject<'_, '_> {
             all.find(|(s, b, _)| (*s, *b) == (set, binding)).map(|(.., bytes)| bytes)
         };
         // The profile matters only if the module approximates definite results of WSL.
-        let approximates = given.module.rules.iter().any(|(rule, _)| *rule == Rule::CodegenApproximate);
+        let approximates = inputs.module.rules.iter().any(|(rule, _)| *rule == Rule::CodegenApproximate);
         let judged = allows(
             source,
             |precision, ways| self.relation(precision, ways),
             (approximates.then_some(options.profile), relation),
             &engine,
-            |words| self.compare(&given.module, words, &bytes),
+            |words| self.compare(&inputs.module, words, &bytes),
         );
         let buffers = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
         let images = shown.images.into_iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes });
-        given.shown = buffers.chain(images).collect();
+        inputs.shown = buffers.chain(images).collect();
         judged
     }
 
     /// The verdict on a device. The profile judges floats, and `device` names it.
     pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
         let none = Compared::default();
-        let given = match self.given(options) {
-            Ok(given) => given,
+        let inputs = match self.target_inputs(options) {
+            Ok(inputs) => inputs,
             Err(verdict) => return (verdict, none),
         };
         let engine = Engine::Device(device.into());
         match outcome {
-            DeviceOutcome::Computed(result) if result.words_hash != words_hash(&given.module.words) => {
+            DeviceOutcome::Computed(result) if result.words_hash != words_hash(&inputs.module.words) => {
                 (unchecked("the device ran other words".into()), none)
             }
             DeviceOutcome::Computed(result) => allows(
@@ -333,7 +333,7 @@ impl Subject<'_, '_> {
                 |precision, ways| self.relation(precision, ways),
                 (Some(options.profile), RelationUse::Open),
                 &engine,
-                |words| self.compare(&given.module, words, &|set, binding| result.shown(set, binding)),
+                |words| self.compare(&inputs.module, words, &|set, binding| result.shown(set, binding)),
             ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
@@ -354,41 +354,41 @@ fn shown_type(program: &Program, result: TypeId) -> TypeId {
 /// The scalars that a call shows.
 fn shown_of(program: &Program, call: Expr) -> Expr {
     let (at, ty) = (call.at, shown_type(program, call.ty));
-    let of = |form| Expr { at, ty, form };
+    let expr = |form| Expr { at, ty, form };
     match program.env.types.get(call.ty) {
         Type::Pointer(..) if ty != TypeId::VOID => {
-            let place = of(Form::Dereference(Box::new(call)));
-            of(Form::Coerce(Coercion::LeftToRight, Box::new(place)))
+            let place = expr(Form::Dereference(Box::new(call)));
+            expr(Form::Coerce(Coercion::LeftToRight, Box::new(place)))
         }
-        Type::ArrayReference(..) => of(Form::ReferenceLength(Box::new(call))),
+        Type::ArrayReference(..) => expr(Form::ReferenceLength(Box::new(call))),
         _ => call,
     }
 }
 
 /// Why neither side shows anything.
-pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
+pub(super) const BOTH_OUT_OF_FUEL: &str = "neither side ends within its fuel";
 
 /// Runs the module, with more fuel if the source ends and less if the source runs out of its own.
 /// Unless `relation` is `Open`, a module with images also runs by SPIR-V's relation. Returns the
 /// outcome, and what that relation shows differently.
 fn target(
-    given: &TargetInputs,
+    inputs: &TargetInputs,
     source: &Source<Words>,
     relation: RelationUse,
 ) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
-    let (loaded, program) = loaded(&given.module)?;
-    let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
+    let (loaded, program) = loaded(&inputs.module)?;
+    let run = |fuel| run_target(inputs, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
     let outcome = match run(first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(MUCH)? {
-            Outcome::OutOfFuel => Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends")),
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(LARGE_FUEL)? {
+            Outcome::OutOfFuel => Outcome::Diverges(format!("it does not end within {LARGE_FUEL} instructions, and the source ends")),
             other => other,
         },
         other => other,
     };
     let differs = match (&outcome, &program) {
         (Outcome::Observed(shown), Some(_)) if relation != RelationUse::Open => {
-            dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?
+            dispatch_differs(&loaded, &inputs.environment(FUEL.1), shown)?
         }
         _ => None,
     };
@@ -405,12 +405,12 @@ fn loaded(module: &Module) -> Result<(Arc<spirv::Module>, Option<lockstep::Progr
     }
 }
 
-fn target_with(
-    given: &TargetInputs,
+fn run_target(
+    inputs: &TargetInputs,
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
-    let dispatch = given.environment(fuel);
+    let dispatch = inputs.environment(fuel);
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
         None => spirv::grid::run(loaded, &dispatch, &Schedule::default(), &Relation::default(), &mut ()),
@@ -440,10 +440,10 @@ pub(super) mod tests {
         let subject = |argument: u32| Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![argument]] };
         let on_device = |argument, outcome: DeviceOutcome| subject(argument).on_device(&outcome, &options, "a device", Route::Passthrough);
         let judged = |argument: u32, shown: u32| {
-            let given = subject(argument).given(&options).unwrap_or_else(|e| panic!("{e:?}"));
+            let inputs = subject(argument).target_inputs(&options).unwrap_or_else(|e| panic!("{e:?}"));
             let bytes = [shown.to_le_bytes(), [0; 4]].concat();
             let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
-            let result = ComputeResult { words_hash: words_hash(&given.module.words), buffers, images: Vec::new() };
+            let result = ComputeResult { words_hash: words_hash(&inputs.module.words), buffers, images: Vec::new() };
             on_device(argument, DeviceOutcome::Computed(result))
         };
         let (verdict, compared) = judged(1, 2);
@@ -469,13 +469,13 @@ pub(super) mod tests {
         let options = Options::default();
         for (f, right) in [(0, 6), (1, 3)] {
             let subject = Subject::Call { program: &program, text, f: FunctionId(f), arguments: vec![vec![5]] };
-            let (verdict, compared, given) = subject.judged(&options, RelationUse::Open);
+            let (verdict, compared, inputs) = subject.judged(&options, RelationUse::Open);
             assert_eq!((verdict, compared.lanes.checked, compared.by_relation), (Verdict::Agree, 1, true));
-            let given = given.expect("it ran");
+            let inputs = inputs.expect("it ran");
             let on_device = |shown: u32| {
                 let bytes = [shown.to_le_bytes(), [0; 4]].concat();
                 let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
-                let result = ComputeResult { words_hash: words_hash(&given.module().words), buffers, images: Vec::new() };
+                let result = ComputeResult { words_hash: words_hash(&inputs.module().words), buffers, images: Vec::new() };
                 subject.on_device(&DeviceOutcome::Computed(result), &options, "a device", Route::Passthrough).0
             };
             assert_eq!(on_device(right), Verdict::Agree);
@@ -591,9 +591,9 @@ pub(super) mod tests {
                 let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![x]] };
                 for profile in [Profile::Strict, Profile::Wgsl] {
                     let options = Options { profile, ..Options::default() };
-                    let (verdict, _, given) = subject.judged(&options, RelationUse::Open);
+                    let (verdict, _, inputs) = subject.judged(&options, RelationUse::Open);
                     assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{text}: {verdict:?}");
-                    let dispatch = given.expect("it ran").dispatch();
+                    let dispatch = inputs.expect("it ran").dispatch();
                     let outcome = simulated(&dispatch, Some(if is_wrong { wrong } else { flushes }));
                     flushed |= !is_wrong && outcome != simulated(&dispatch, None);
                     let verdict = subject.on_device(&outcome, &options, "a device", Route::Passthrough).0;
@@ -620,8 +620,8 @@ pub(super) mod tests {
         let mut judged = 0;
         let _ = subjects(Programs::EntryPoints, 69902655220909324, &mut |_, _, case| {
             let Ok(Case::Computed(subject)) = case else { return };
-            let (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) = subject.judged(&options, RelationUse::Open) else { return };
-            let dispatch = given.dispatch();
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(inputs)) = subject.judged(&options, RelationUse::Open) else { return };
+            let dispatch = inputs.dispatch();
             if dispatch.images.is_empty() {
                 judged += 1;
                 let verdict = subject.on_device(&simulated(&dispatch, Some(flushes)), &options, "a device", Route::Passthrough).0;

@@ -63,7 +63,7 @@ pub struct Tally {
 
 /// The result of one program while its subjects are judged.
 #[derive(Default)]
-pub(super) struct OfOne {
+pub(super) struct ProgramResult {
     pub(super) verdict: Option<Verdict>,
     pub(super) compared: Compared,
     pub(super) subjects: u64,
@@ -73,7 +73,7 @@ pub(super) struct OfOne {
     stages: BTreeMap<String, u64>,
 }
 
-impl OfOne {
+impl ProgramResult {
     /// Adds a verdict on one of its subjects.
     pub(super) fn add(&mut self, verdict: Verdict, compared: Compared) {
         self.subjects += 1;
@@ -116,36 +116,36 @@ impl OfOne {
 
 fn add_all<K: Ord>(to: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
     for (key, n) in from {
-        let all = to.entry(key).or_default();
-        *all = all.saturating_add(n);
+        let total = to.entry(key).or_default();
+        *total = total.saturating_add(n);
     }
 }
 
 impl Tally {
     /// Adds the result of a program between the interpreters.
-    pub(super) fn count(&mut self, programs: Programs, index: u64, one: OfOne) -> Verdict {
-        let verdict = one.verdict();
-        self.semantics.entry(programs).or_default().count(&verdict, one.compared.lanes);
-        self.sets += one.compared.sets;
-        self.open += u64::from(one.compared.open);
-        self.referenced += u64::from(one.compared.by_relation);
-        self.subjects += one.subjects;
-        add_all(&mut self.vacuous, one.vacuous);
-        add_all(&mut self.rows, one.rows);
-        add_all(&mut self.textures, one.textures);
-        add_all(&mut self.stages, one.stages);
-        self.note(index, &verdict, false);
+    pub(super) fn count(&mut self, programs: Programs, index: u64, result: ProgramResult) -> Verdict {
+        let verdict = result.verdict();
+        self.semantics.entry(programs).or_default().count(&verdict, result.compared.lanes);
+        self.sets += result.compared.sets;
+        self.open += u64::from(result.compared.open);
+        self.referenced += u64::from(result.compared.by_relation);
+        self.subjects += result.subjects;
+        add_all(&mut self.vacuous, result.vacuous);
+        add_all(&mut self.rows, result.rows);
+        add_all(&mut self.textures, result.textures);
+        add_all(&mut self.stages, result.stages);
+        self.record(index, &verdict, false);
         verdict
     }
 
     /// Adds the result of a program on a device.
-    pub(super) fn count_device(&mut self, programs: Programs, index: u64, one: OfOne) {
-        let verdict = one.verdict();
-        self.device.entry(programs).or_default().count(&verdict, one.compared.lanes);
-        self.note(index, &verdict, true);
+    pub(super) fn count_device(&mut self, programs: Programs, index: u64, result: ProgramResult) {
+        let verdict = result.verdict();
+        self.device.entry(programs).or_default().count(&verdict, result.compared.lanes);
+        self.record(index, &verdict, true);
     }
 
-    fn note(&mut self, index: u64, verdict: &Verdict, device: bool) {
+    fn record(&mut self, index: u64, verdict: &Verdict, device: bool) {
         let reason = |why: &str| why.split(", and ").next().unwrap_or_default().chars().take(MAX_REASON).collect();
         let (reasons, why) = match verdict {
             Verdict::Refused(what) => (&mut self.refused, what.clone()),
@@ -153,11 +153,11 @@ impl Tally {
             _ => return self.findings.extend(Finding::of(index, verdict, device)),
         };
         *reasons.entry(why.clone()).or_default() += 1;
-        self.name(why, [index]);
+        self.name_programs(why, [index]);
     }
 
     /// Adds programs to the named ones of a reason. Only the first ones stay.
-    fn name(&mut self, reason: String, programs: impl IntoIterator<Item = u64>) {
+    fn name_programs(&mut self, reason: String, programs: impl IntoIterator<Item = u64>) {
         let named = self.named.entry(reason).or_default();
         named.extend(programs);
         while named.len() > MAX_NAMED {
@@ -178,15 +178,16 @@ impl Tally {
     /// The ceilings that the campaign exceeds, each as a sentence.
     pub fn missed_floors(&self, with_device: bool) -> Vec<String> {
         let of_device = self.device.iter().map(|(programs, counts)| (programs, counts, "on the device, "));
-        let of_both = self.semantics.iter().map(|(programs, counts)| (programs, counts, ""));
-        let judged: Vec<(&Programs, &Counts, &str)> = if with_device { of_both.chain(of_device).collect() } else { of_both.collect() };
+        let of_interpreters = self.semantics.iter().map(|(programs, counts)| (programs, counts, ""));
+        let judged: Vec<(&Programs, &Counts, &str)> =
+            if with_device { of_interpreters.chain(of_device).collect() } else { of_interpreters.collect() };
         let mut missed = Vec::new();
         for place in ["", "on the device, "] {
             let (mut excluded, mut all) = (0, 0);
             for (programs, counts, _) in judged.iter().filter(|(.., of)| *of == place) {
                 let planted = if programs.race() { counts.of("undefined") } else { 0 };
-                let out = ["vacuous", "undecided", "unchecked", "refused", "undefined"].map(|verdict| counts.of(verdict));
-                excluded += out.iter().sum::<u64>() - planted;
+                let excluded_counts = ["vacuous", "undecided", "unchecked", "refused", "undefined"].map(|verdict| counts.of(verdict));
+                excluded += excluded_counts.iter().sum::<u64>() - planted;
                 all += counts.all();
             }
             if excluded as f64 > CEILING_EXCLUDED * all as f64 {
@@ -236,7 +237,7 @@ impl Totals for Tally {
         add_all(&mut self.restricted, other.restricted);
         add_all(&mut self.refused, other.refused);
         add_all(&mut self.unchecked, other.unchecked);
-        other.named.into_iter().for_each(|(reason, programs)| self.name(reason, programs));
+        other.named.into_iter().for_each(|(reason, programs)| self.name_programs(reason, programs));
         add_all(&mut self.rows, other.rows);
         add_all(&mut self.textures, other.textures);
         add_all(&mut self.stages, other.stages);
@@ -308,7 +309,7 @@ mod tests {
             for index in programs {
                 let why = if index.is_multiple_of(2) { "no room, and more" } else { "another" };
                 let verdict = Verdict::Limit(why.into());
-                tally.count(Programs::Dispatches, index, OfOne { verdict: Some(verdict), ..OfOne::default() });
+                tally.count(Programs::Dispatches, index, ProgramResult { verdict: Some(verdict), ..ProgramResult::default() });
             }
             tally
         };

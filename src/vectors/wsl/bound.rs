@@ -190,9 +190,9 @@ impl<'de> Deserialize<'de> for Code {
         if text == UNDEFINED {
             return Ok(Code(None));
         }
-        let wrong =
+        let invalid =
             || de::Error::invalid_value(de::Unexpected::Str(short(&text)), &"eight lower-case hexadecimal digits, or \"undefined\"");
-        bits_from_text(&text).map(|code| Code(Some(code))).ok_or_else(wrong)
+        bits_from_text(&text).map(|code| Code(Some(code))).ok_or_else(invalid)
     }
 }
 

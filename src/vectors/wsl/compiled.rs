@@ -46,13 +46,13 @@ pub struct Bound {
 
 impl Bound {
     /// The bytes of a buffer with these scalars.
-    fn bytes(&self, elements: u32, given: impl Iterator<Item = u32>) -> Result<Vec<u8>, Unfit> {
+    fn bytes(&self, elements: u32, scalars: impl Iterator<Item = u32>) -> Result<Vec<u8>, Unfit> {
         let size = (self.stride as usize).saturating_mul(elements as usize);
         if size > MAX_BYTES {
             return Err(Unfit::Room(format!("a buffer of more than {MAX_BYTES} bytes")));
         }
         let mut bytes = vec![0; size];
-        for (at, word) in self.places(elements).zip(given) {
+        for (at, word) in self.places(elements).zip(scalars) {
             bytes.get_mut(at..at + 4).ok_or_else(outside)?.copy_from_slice(&word.to_le_bytes());
         }
         Ok(bytes)
@@ -129,20 +129,20 @@ impl Compiled {
         if words.len() != scalars.len() {
             return Err(Unfit::Wrong(format!("`spirv` says where {} scalars are, and the value has {}", words.len(), scalars.len())));
         }
-        Ok(words.into_iter().zip(scalars).map(|(word, &(_, of))| (word, of)).collect())
+        Ok(words.into_iter().zip(scalars).map(|(word, &(_, scalar))| (word, scalar)).collect())
     }
 
     /// Runs the words over these buffers. Returns the final scalars of each buffer.
-    pub(super) fn run(&self, groups: [u32; 3], given: Vec<BufferContents>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
+    pub(super) fn run(&self, groups: [u32; 3], contents: Vec<BufferContents>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
         let words = words_from_text("words", &self.words).map_err(|e| Unfit::Wrong(e.what))?;
         let found = words_hash(&words);
         if from_hex(&self.words_hash) != Some(found) {
-            let said = short(&self.words_hash).to_string();
-            return Err(Unfit::Wrong(format!("the words have the hash {}; `words_hash` says \"{said}\"", hex(found))));
+            let stated_hash = short(&self.words_hash).to_string();
+            return Err(Unfit::Wrong(format!("the words have the hash {}; `words_hash` says \"{stated_hash}\"", hex(found))));
         }
         let mut buffers = Vec::new();
         let mut places = Vec::new();
-        for (bound, elements, scalars) in given {
+        for (bound, elements, scalars) in contents {
             let bytes = bound.bytes(elements, scalars)?;
             buffers.push(spirv::Buffer { set: bound.set, binding: bound.binding, bytes });
             places.push((bound, elements));
@@ -154,9 +154,9 @@ impl Compiled {
         };
         let scalars = |(bound, elements): (&Bound, u32)| {
             let found = shown.buffers.iter().find(|b| (b.set, b.binding) == (bound.set, bound.binding));
-            let held = buffers.iter().find(|b| (b.set, b.binding) == (bound.set, bound.binding));
+            let initial = buffers.iter().find(|b| (b.set, b.binding) == (bound.set, bound.binding));
             // A buffer that the module does not use keeps its contents.
-            let bytes = found.map(|b| &b.bytes[..]).or(held.map(|b| &b.bytes[..])).unwrap_or_default();
+            let bytes = found.map(|b| &b.bytes[..]).or(initial.map(|b| &b.bytes[..])).unwrap_or_default();
             bound.places(elements).map(|at| word(bytes, at)).collect()
         };
         places.into_iter().map(scalars).collect()

@@ -66,8 +66,8 @@ impl Expression {
     /// # Errors
     /// The error in the program or the expression, or the value has no scalars.
     pub(super) fn new(program: &str, expression: &str) -> Result<Expression, String> {
-        let prepared = prepare(program, expression).map_err(|wrong| {
-            let first = wrong.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
+        let prepared = prepare(program, expression).map_err(|invalid| {
+            let first = invalid.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
             format!("`{expression}` cannot be evaluated: {first}")
         })?;
         let ty = prepared.ty();
@@ -90,7 +90,7 @@ impl Expression {
         });
         let shown = match outcome {
             Outcome::Observed(shown) => shown,
-            other => return Err(ended(&other, |_| String::new())),
+            other => return Err(unfit_ending(&other, |_| String::new())),
         };
         if !shown.complete {
             return Err(Unfit::Room(format!("there are more than {} ways through what is unspecified", bounds.ways)));
@@ -102,7 +102,7 @@ impl Expression {
         };
         let lanes = match ends {
             Ends::Discards => Vec::new(),
-            _ => self.scalars.iter().map(|&(at, of)| Lane::of(&shown.words[at], of)).collect(),
+            _ => self.scalars.iter().map(|&(at, scalar)| Lane::of(&shown.words[at], scalar)).collect(),
         };
         let value = if ends == Ends::Discards { String::new() } else { value::show(&self.prepared.program, shown.ty, &shown.words) };
         Ok(Called { ends, lanes, value, rules })
@@ -116,15 +116,15 @@ impl Expression {
             Outcome::Observed(shown) if shown.discarded > 0 => Ok(None),
             Outcome::Observed(shown) => {
                 let bits = |at: usize| shown.words.get(at).and_then(|w| w.only()).unwrap_or_default();
-                Ok(Some(self.scalars.iter().map(|&(at, of)| (bits(at), of)).collect()))
+                Ok(Some(self.scalars.iter().map(|&(at, scalar)| (bits(at), scalar)).collect()))
             }
-            other => Err(ended(&other, |_| String::new())),
+            other => Err(unfit_ending(&other, |_| String::new())),
         }
     }
 }
 
 /// The error for a run without a result.
-fn ended<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
+fn unfit_ending<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
     match outcome {
         Outcome::OutOfFuel => Unfit::Room("out of fuel".into()),
         Outcome::Limit(limit) => Unfit::Room(limit.to_string()),
@@ -147,23 +147,23 @@ impl Dispatch {
     ///
     /// # Errors
     /// If the case has more or fewer entries of a kind than there are resources.
-    pub(super) fn said(&self, resources: &[Resource]) -> Result<Vec<ResourceEntry<'_>>, String> {
-        let count = |is: fn(&ResourceContents) -> bool| resources.iter().filter(|r| is(&r.held)).count();
+    pub(super) fn entries(&self, resources: &[Resource]) -> Result<Vec<ResourceEntry<'_>>, String> {
+        let count = |is_kind: fn(&ResourceContents) -> bool| resources.iter().filter(|r| is_kind(&r.held)).count();
         let lists = [
-            ("buffers", self.buffers.len(), count(|held| matches!(held, ResourceContents::Buffer(_)))),
-            ("images", self.images.len(), count(|held| matches!(held, ResourceContents::Texture(_)))),
-            ("samplers", self.samplers.len(), count(|held| matches!(held, ResourceContents::Sampler(_)))),
+            ("buffers", self.buffers.len(), count(|contents| matches!(contents, ResourceContents::Buffer(_)))),
+            ("images", self.images.len(), count(|contents| matches!(contents, ResourceContents::Texture(_)))),
+            ("samplers", self.samplers.len(), count(|contents| matches!(contents, ResourceContents::Sampler(_)))),
         ];
         if let Some((list, has, takes)) = lists.into_iter().find(|(_, has, takes)| has != takes) {
             return Err(format!("`{list}` has {has}; `{}` takes {takes}", self.entry));
         }
         let (mut buffers, mut images, mut samplers) = (self.buffers.iter(), self.images.iter(), self.samplers.iter());
-        let said = |resource: &Resource| match resource.held {
+        let next_entry = |resource: &Resource| match resource.held {
             ResourceContents::Buffer(_) => buffers.next().map(ResourceEntry::Buffer),
             ResourceContents::Texture(_) => images.next().map(ResourceEntry::Image),
             ResourceContents::Sampler(_) => samplers.next().map(ResourceEntry::Sampler),
         };
-        Ok(resources.iter().filter_map(said).collect())
+        Ok(resources.iter().filter_map(next_entry).collect())
     }
 }
 
@@ -181,8 +181,8 @@ impl<'a> ResourceEntry<'a> {
     pub fn place(&self, lane: usize) -> String {
         match self {
             ResourceEntry::Buffer(buffer) => {
-                let each = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
-                format!("`{}`, element {}, scalar {}", buffer.name, lane / each, lane % each)
+                let scalars_per_element = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
+                format!("`{}`, element {}, scalar {}", buffer.name, lane / scalars_per_element, lane % scalars_per_element)
             }
             ResourceEntry::Image(Image { name, image, .. }) => {
                 let (channels, [width, height, _]) = (image.format().channels().len(), image.sides(0).unwrap_or([1; 3]));
@@ -199,16 +199,16 @@ impl<'a> ResourceEntry<'a> {
     ///
     /// # Errors
     /// If the entry is for another resource, or its contents have another size.
-    fn give(&self, program: &Program, resource: &mut Resource) -> Result<(), String> {
+    fn set_contents(&self, program: &Program, resource: &mut Resource) -> Result<(), String> {
         let (what, name, register, ty) = match self {
-            ResourceEntry::Buffer(of) => ("buffer", &of.name, &of.register, of.ty.as_str()),
-            ResourceEntry::Image(of) => ("image", &of.name, &of.register, of.ty.as_str()),
-            ResourceEntry::Sampler(of) => ("sampler", &of.name, &of.register, ""),
+            ResourceEntry::Buffer(entry) => ("buffer", &entry.name, &entry.register, entry.ty.as_str()),
+            ResourceEntry::Image(entry) => ("image", &entry.name, &entry.register, entry.ty.as_str()),
+            ResourceEntry::Sampler(entry) => ("sampler", &entry.name, &entry.register, ""),
         };
         let needed = type_name(program, &resource.held);
         if (&resource.name, &resource.register, needed.as_str()) != (name, register, ty) {
-            let of = |ty: &str| if ty.is_empty() { String::new() } else { format!(" of {ty}") };
-            let (has, needs) = (of(ty), of(&needed));
+            let of_type = |ty: &str| if ty.is_empty() { String::new() } else { format!(" of {ty}") };
+            let (has, needs) = (of_type(ty), of_type(&needed));
             return Err(format!(
                 "the {what} `{name}` ({register}){has} stands where `{}` ({}){needs} is needed",
                 resource.name, resource.register
@@ -219,29 +219,29 @@ impl<'a> ResourceEntry<'a> {
             found => Err(format!("`expected` of `{name}` has {found} lanes; {needed} are needed")),
         };
         match (&mut resource.held, self) {
-            (ResourceContents::Buffer(buffer), ResourceEntry::Buffer(said)) => {
+            (ResourceContents::Buffer(buffer), ResourceEntry::Buffer(entry)) => {
                 let scalars = scalars_of(program, name, buffer.element)?;
-                let wanted = u64::from(said.elements) * scalars.len() as u64;
-                if said.elements == 0 || said.given.len() as u64 != wanted {
-                    let (given, elements) = (said.given.len(), said.elements);
+                let needed_scalars = u64::from(entry.elements) * scalars.len() as u64;
+                if entry.elements == 0 || entry.given.len() as u64 != needed_scalars {
+                    let (given, elements) = (entry.given.len(), entry.elements);
                     return Err(format!(
-                        "`given` of `{name}` has {given} scalars; {elements} elements have {wanted}, and one at least is needed"
+                        "`given` of `{name}` has {given} scalars; {elements} elements have {needed_scalars}, and one at least is needed"
                     ));
                 }
-                expected(if buffer.space == AddressSpace::Device { said.given.len() } else { 0 })?;
+                expected(if buffer.space == AddressSpace::Device { entry.given.len() } else { 0 })?;
                 let stride = buffer.stride as usize;
-                buffer.words = vec![0; said.elements as usize * stride];
-                for (element, given) in said.given.chunks_exact(scalars.len()).enumerate() {
-                    for (&(at, _), bits) in scalars.iter().zip(given) {
+                buffer.words = vec![0; entry.elements as usize * stride];
+                for (element, element_bits) in entry.given.chunks_exact(scalars.len()).enumerate() {
+                    for (&(at, _), bits) in scalars.iter().zip(element_bits) {
                         buffer.words[element * stride + at] = bits.0;
                     }
                 }
             }
-            (ResourceContents::Texture(textured), ResourceEntry::Image(said)) => {
-                expected(if is_writable(textured.kind) { components(&said.image) as usize } else { 0 })?;
-                hold(program, name, textured, said.image.clone())?;
+            (ResourceContents::Texture(textured), ResourceEntry::Image(entry)) => {
+                expected(if is_writable(textured.kind) { components(&entry.image) as usize } else { 0 })?;
+                hold(program, name, textured, entry.image.clone())?;
             }
-            (ResourceContents::Sampler(sampler), ResourceEntry::Sampler(said)) => *sampler = Some(said.sampler),
+            (ResourceContents::Sampler(sampler), ResourceEntry::Sampler(entry)) => *sampler = Some(entry.sampler),
             _ => {}
         }
         Ok(())
@@ -249,8 +249,8 @@ impl<'a> ResourceEntry<'a> {
 }
 
 /// The type of a resource's contents in a case. Empty for a sampler.
-pub(super) fn type_name(program: &Program, held: &ResourceContents) -> String {
-    match held {
+pub(super) fn type_name(program: &Program, contents: &ResourceContents) -> String {
+    match contents {
         ResourceContents::Buffer(buffer) => program.env.type_name(buffer.element),
         ResourceContents::Texture(texture) => format!("{}<{}>", texture.kind.name(), program.env.type_name(texture.texel)),
         ResourceContents::Sampler(_) => String::new(),
@@ -311,9 +311,9 @@ impl<'a> Grid<'a> {
     ) -> Result<Grid<'a>, String> {
         let entry = compute_entry(program, Some(entry))?;
         let resources = bind(entry)?;
-        let all: u64 = resources.iter().filter_map(|r| r.texture()).map(|(texture, _)| components(&texture.image)).sum();
-        if all > MAX_COMPONENTS {
-            return Err(format!("the images have {all} components together; those of a case have at most {MAX_COMPONENTS}"));
+        let total: u64 = resources.iter().filter_map(|r| r.texture()).map(|(texture, _)| components(&texture.image)).sum();
+        if total > MAX_COMPONENTS {
+            return Err(format!("the images have {total} components together; those of a case have at most {MAX_COMPONENTS}"));
         }
         let parts = resources.iter().map(|r| Parts::of(program, r)).collect::<Result<_, String>>()?;
         Ok(Grid { text, program, entry, groups, resources, parts })
@@ -323,12 +323,12 @@ impl<'a> Grid<'a> {
     ///
     /// # Errors
     /// If it does not fit the program.
-    pub(super) fn new(text: &'a str, program: &'a Program, of: &Dispatch) -> Result<Grid<'a>, String> {
-        Grid::of(text, program, &of.entry, of.groups, |entry| {
+    pub(super) fn new(text: &'a str, program: &'a Program, case: &Dispatch) -> Result<Grid<'a>, String> {
+        Grid::of(text, program, &case.entry, case.groups, |entry| {
             let mut resources = Resource::of(program, entry)?;
-            let said = of.said(&resources).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
-            for (said, resource) in said.into_iter().zip(&mut resources) {
-                said.give(program, resource).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
+            let entries = case.entries(&resources).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
+            for (entry, resource) in entries.into_iter().zip(&mut resources) {
+                entry.set_contents(program, resource).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
             }
             Ok(resources)
         })
@@ -342,7 +342,7 @@ impl<'a> Grid<'a> {
     /// The scalars among a resource's words.
     pub fn scalars<'w, W>(&self, resource: usize, words: &'w [W]) -> impl Iterator<Item = (&'w W, Scalar)> {
         let Parts { stride, scalars } = &self.parts[resource];
-        words.chunks_exact(*stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
+        words.chunks_exact(*stride).flat_map(move |e| scalars.iter().map(move |&(at, scalar)| (&e[at], scalar)))
     }
 
     /// The SPIR-V of the dispatch, if the compiler accepts it and only buffers are bound.
@@ -357,15 +357,16 @@ impl<'a> Grid<'a> {
     }
 
     /// The final scalars of each buffer by the SPIR-V in the case.
-    pub fn by_spirv(&self, of: &Dispatch, compiled: &Spirv, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
-        if compiled.buffers().len() != of.buffers.len() {
-            let (has, needed) = (compiled.buffers().len(), of.buffers.len());
+    pub fn by_spirv(&self, case: &Dispatch, compiled: &Spirv, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
+        if compiled.buffers().len() != case.buffers.len() {
+            let (has, needed) = (compiled.buffers().len(), case.buffers.len());
             return Err(Unfit::Wrong(format!("`spirv` has {has} buffers; the dispatch has {needed}")));
         }
-        let mut scalars: Vec<_> = of.buffers.iter().map(|buffer| buffer.given.iter().map(|bits| bits.0)).collect();
-        let buffers = compiled.buffers().iter().zip(&of.buffers).zip(&mut scalars);
-        let given = buffers.map(|((bound, buffer), given)| (bound, buffer.elements, given as &mut dyn Iterator<Item = u32>)).collect();
-        let shown = compiled.run(self.groups, given, bounds)?;
+        let mut scalars: Vec<_> = case.buffers.iter().map(|buffer| buffer.given.iter().map(|bits| bits.0)).collect();
+        let buffers = compiled.buffers().iter().zip(&case.buffers).zip(&mut scalars);
+        let contents =
+            buffers.map(|((bound, buffer), scalars)| (bound, buffer.elements, scalars as &mut dyn Iterator<Item = u32>)).collect();
+        let shown = compiled.run(self.groups, contents, bounds)?;
         let typed =
             |(words, parts): (Vec<u32>, &Parts)| words.into_iter().zip(parts.scalars.iter().cycle()).map(|(w, s)| (w, s.1)).collect();
         Ok(shown.into_iter().zip(&self.parts).map(typed).collect())
@@ -391,14 +392,14 @@ impl<'a> Grid<'a> {
                 Err(Unfit::Room(format!("there are more than {} ways through what is unspecified", bounds.ways)))
             }
             Ending::Shown(shown) => {
-                let lanes = |(i, words): (usize, &Vec<_>)| self.scalars(i, words).map(|(word, of)| Lane::of(word, of)).collect();
+                let lanes = |(i, words): (usize, &Vec<_>)| self.scalars(i, words).map(|(word, scalar)| Lane::of(word, scalar)).collect();
                 Ok((shown.buffers.iter().enumerate().map(lanes).collect(), shown.fired))
             }
             Ending::Refused(error) => Err(Unfit::Wrong(error.message.clone())),
             Ending::Open(_) => Err(Unfit::Room("an unspecified value was met".into())),
             Ending::Diverged(_) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),
-            Ending::OutOfFuel(_) => Err(ended(&Outcome::<()>::OutOfFuel, |()| String::new())),
-            Ending::Other(outcome) => Err(ended(&outcome, |()| String::new())),
+            Ending::OutOfFuel(_) => Err(unfit_ending(&Outcome::<()>::OutOfFuel, |()| String::new())),
+            Ending::Other(outcome) => Err(unfit_ending(&outcome, |()| String::new())),
         }
     }
 
@@ -410,7 +411,7 @@ impl<'a> Grid<'a> {
         let fast = self.dispatch().run_fast(&compiled, &settings).map_err(|e| Unfit::Room(e.what))?;
         match fast.ended {
             GridEnding::Done => {
-                let scalars = |(i, words): (usize, &Vec<u32>)| self.scalars(i, words).map(|(&word, of)| (word, of)).collect();
+                let scalars = |(i, words): (usize, &Vec<u32>)| self.scalars(i, words).map(|(&word, scalar)| (word, scalar)).collect();
                 Ok(fast.buffers.iter().enumerate().map(scalars).collect())
             }
             GridEnding::Diverged(..) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),

@@ -262,8 +262,8 @@ impl Serialize for Bits {
 impl<'de> Deserialize<'de> for Bits {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bits, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let wrong = || de::Error::invalid_value(de::Unexpected::Str(short(&text)), &"eight lower-case hexadecimal digits");
-        bits_from_text(&text).map(Bits).ok_or_else(wrong)
+        let invalid = || de::Error::invalid_value(de::Unexpected::Str(short(&text)), &"eight lower-case hexadecimal digits");
+        bits_from_text(&text).map(Bits).ok_or_else(invalid)
     }
 }
 

@@ -106,7 +106,7 @@ pub enum ProgramChecks {
 /// As [`record`]. Also if an expression or a binding is wrong, or cannot be recorded.
 pub fn record_given(
     program: &str,
-    given: &ProgramChecks,
+    program_checks: &ProgramChecks,
     read: grid::Read<'_>,
     profile: Profile,
     command: String,
@@ -117,7 +117,7 @@ pub fn record_given(
         Unfit::Room(why) | Unfit::Wrong(why) => RecordError::Unfit(format!("{what}: {why}")),
         Unfit::Unsupported(why) => RecordError::Unfit(format!("{what}: unsupported: {why}")),
     };
-    let (checks, rules) = match given {
+    let (checks, rules) = match program_checks {
         ProgramChecks::Expressions(expressions) => {
             let mut rules: BTreeSet<Rule> = validate(program).fired.rules().collect();
             let mut calls = Vec::new();
@@ -129,12 +129,12 @@ pub fn record_given(
         }
         ProgramChecks::Dispatch { entry, groups, bound } => {
             let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, bound, read);
-            let made = dispatched(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
-            let (dispatch, rules) = made.map_err(|e| unfit("the dispatch", e))?;
+            let recorded = record_dispatch(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
+            let (dispatch, rules) = recorded.map_err(|e| unfit("the dispatch", e))?;
             (Checks::Dispatch(dispatch), rules)
         }
     };
-    match settled(case(0, 0, program.into(), checks, rules), profile, FUEL_GIVEN) {
+    match checked_by_engines(case(0, 0, program.into(), checks, rules), profile, FUEL_GIVEN) {
         Tried::Fit(fit) => {
             let (case, lanes) = *fit;
             let line = case.to_line();
@@ -164,7 +164,7 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
 }
 
 /// The case, if the machine and the SPIR-V in the case agree with it.
-fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
+fn checked_by_engines(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     if case.checks.has_spirv() {
         match judge(&case, OwnEngine::Spirv, profile, fuel) {
             Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
@@ -247,7 +247,7 @@ fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
     if calls.is_empty() {
         return Tried::LeftOut("without a function to call");
     }
-    settled(case(number, seed, text, Checks::Calls(calls), rules), plan.profile, FUEL)
+    checked_by_engines(case(number, seed, text, Checks::Calls(calls), rules), plan.profile, FUEL)
 }
 
 fn refused(text: String) -> Tried<Case> {
@@ -255,18 +255,18 @@ fn refused(text: String) -> Tried<Case> {
 }
 
 fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
-    let made = dispatch::dispatch(seed);
+    let generated = dispatch::dispatch(seed);
     let bounds = Bounds { fuel: FUEL_DISPATCHED, ways: FEW_WAYS };
-    let bind = |program: &Program, entry: &EntryPoint| made.bind(program, entry);
-    let tried = dispatched(&made.text, Some("main"), made.groups, &bind, plan.profile, bounds);
-    let wrong = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), made.text.clone());
+    let bind = |program: &Program, entry: &EntryPoint| generated.bind(program, entry);
+    let tried = record_dispatch(&generated.text, Some("main"), generated.groups, &bind, plan.profile, bounds);
+    let disagreement = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), generated.text.clone());
     match tried {
         Ok(Ok((checks, rules))) => {
-            settled(case(number, seed, made.text.clone(), Checks::Dispatch(checks), rules), plan.profile, FUEL_DISPATCHED)
+            checked_by_engines(case(number, seed, generated.text.clone(), Checks::Dispatch(checks), rules), plan.profile, FUEL_DISPATCHED)
         }
         Ok(Err(Unfit::Room(_))) => Tried::LeftOut("over a limit"),
         Ok(Err(Unfit::Unsupported(_))) => Tried::LeftOut("not run by the relation"),
-        Ok(Err(Unfit::Wrong(what))) | Err(what) => wrong(what),
+        Ok(Err(Unfit::Wrong(what))) | Err(what) => disagreement(what),
     }
 }
 
@@ -275,7 +275,7 @@ type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>
 
 /// A dispatch with the result of the relation, and the rules. The outer error is that the program
 /// or a binding is wrong.
-fn dispatched(
+fn record_dispatch(
     text: &str,
     entry: Option<&str>,
     groups: [u32; 3],

@@ -58,8 +58,8 @@ pub fn replay<R: BufRead>(
                 if engine == OwnEngine::Spirv && engines.len() > 1 && !case.checks.has_spirv() {
                     continue;
                 }
-                let (one, compared) = judge(&case, engine, profile, fuel).map_err(|what| LineError { line, what })?;
-                verdict = verdict.worse(one);
+                let (engine_verdict, compared) = judge(&case, engine, profile, fuel).map_err(|what| LineError { line, what })?;
+                verdict = verdict.worse(engine_verdict);
                 lanes += compared;
             }
             Ok(Replayed { line, index: case.index, verdict, lanes })
@@ -72,50 +72,52 @@ struct Compared {
     engine: Engine,
     lanes: Lanes,
     /// The first difference, as a sentence.
-    wrong: Option<String>,
-    others: u64,
-    open: bool,
+    first_difference: Option<String>,
+    other_differences: u64,
+    has_open_lane: bool,
     /// The reason why something is not compared.
-    unfit: Option<Verdict>,
+    uncompared: Option<Verdict>,
 }
 
 impl Compared {
-    fn by(engine: Engine) -> Compared {
-        Compared { engine, lanes: Lanes::default(), wrong: None, others: 0, open: false, unfit: None }
+    fn new(engine: Engine) -> Compared {
+        Compared { engine, lanes: Lanes::default(), first_difference: None, other_differences: 0, has_open_lane: false, uncompared: None }
     }
 
     fn lane(&mut self, expected: &Lane, agrees: Option<bool>, place: impl Fn() -> String, shown: impl Fn() -> String) {
         match agrees {
             None => {
-                self.open = true;
+                self.has_open_lane = true;
                 self.lanes.undecided += 1;
             }
             Some(true) => self.lanes.checked += 1,
             Some(false) => {
                 self.lanes.checked += 1;
-                self.wrong(|| format!("{}: expected {}, saw {}", place(), expected.text(), shown()));
+                self.add_difference(|| format!("{}: expected {}, saw {}", place(), expected.text(), shown()));
             }
         }
     }
 
-    fn wrong(&mut self, what: impl FnOnce() -> String) {
-        match self.wrong {
-            Some(_) => self.others += 1,
-            None => self.wrong = Some(what()),
+    fn add_difference(&mut self, what: impl FnOnce() -> String) {
+        match self.first_difference {
+            Some(_) => self.other_differences += 1,
+            None => self.first_difference = Some(what()),
         }
     }
 
-    fn unfit(&mut self, unfit: Unfit, place: &str) {
+    fn set_unfit(&mut self, unfit: Unfit, place: &str) {
         match unfit {
-            Unfit::Room(what) => self.unfit = Some(Verdict::Limit(format!("{}: {place}: {what}", self.engine))),
-            Unfit::Unsupported(what) => self.unfit = Some(Verdict::Unchecked(format!("{}: {place}: unsupported: {what}", self.engine))),
-            Unfit::Wrong(what) => self.wrong(|| format!("{place}: the vectors have a value, and this engine has none: {what}")),
+            Unfit::Room(what) => self.uncompared = Some(Verdict::Limit(format!("{}: {place}: {what}", self.engine))),
+            Unfit::Unsupported(what) => {
+                self.uncompared = Some(Verdict::Unchecked(format!("{}: {place}: unsupported: {what}", self.engine)))
+            }
+            Unfit::Wrong(what) => self.add_difference(|| format!("{place}: the vectors have a value, and this engine has none: {what}")),
         }
     }
 
     fn lanes_of_relation(&mut self, expected: &[Lane], shown: &[Lane], place: &dyn Fn(usize) -> String) {
         if expected.len() != shown.len() {
-            return self.wrong(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
+            return self.add_difference(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
         }
         for (i, (expected, shown)) in expected.iter().zip(shown).enumerate() {
             let agrees = match (expected, shown) {
@@ -128,10 +130,10 @@ impl Compared {
 
     fn lanes_of_machine(&mut self, expected: &[Lane], shown: &Scalars, place: &dyn Fn(usize) -> String) {
         if expected.len() != shown.len() {
-            return self.wrong(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
+            return self.add_difference(|| format!("{}: expected {} scalars, saw {}", place(0), expected.len(), shown.len()));
         }
-        for (i, (expected, &(bits, of))) in expected.iter().zip(shown).enumerate() {
-            self.lane(expected, expected.admits(bits, of), || place(i), || format!("{bits:08x}"));
+        for (i, (expected, &(bits, scalar))) in expected.iter().zip(shown).enumerate() {
+            self.lane(expected, expected.admits(bits, scalar), || place(i), || format!("{bits:08x}"));
         }
     }
 }
@@ -142,26 +144,26 @@ impl Compared {
 /// If the case is invalid: its program is not valid, or does not fit the case.
 pub(super) fn judge(case: &Case, engine: OwnEngine, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
     let bounds = Bounds { fuel, ways: WAYS };
-    let mut compared = Compared::by(engine.engine());
+    let mut compared = Compared::new(engine.engine());
     if engine == OwnEngine::Spirv && !case.checks.has_spirv() {
         return Ok((Verdict::Unchecked("the case carries no SPIR-V".into()), Lanes::default()));
     }
     match &case.checks {
         Checks::Calls(calls) => {
             for call in calls {
-                called(&case.program, call, engine, profile, bounds, &mut compared)?;
+                compare_call(&case.program, call, engine, profile, bounds, &mut compared)?;
             }
         }
-        Checks::Dispatch(dispatch) => dispatched(&case.program, dispatch, engine, profile, bounds, &mut compared)?,
+        Checks::Dispatch(dispatch) => compare_dispatch(&case.program, dispatch, engine, profile, bounds, &mut compared)?,
     }
-    let Compared { lanes, wrong, others, open, unfit, .. } = compared;
-    let verdict = match (wrong, unfit) {
+    let Compared { lanes, first_difference, other_differences, has_open_lane, uncompared, .. } = compared;
+    let verdict = match (first_difference, uncompared) {
         (Some(what), _) => {
-            let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+            let more = if other_differences > 0 { format!(" (and {other_differences} more)") } else { String::new() };
             Difference::of(Engine::Vectors, engine.engine(), what + &more)
         }
         (None, Some(verdict)) => verdict,
-        (None, None) if open => {
+        (None, None) if has_open_lane => {
             let all = lanes.all();
             Verdict::Undecided(format!("{} of {all} lanes may be anything", lanes.undecided))
         }
@@ -170,7 +172,14 @@ pub(super) fn judge(case: &Case, engine: OwnEngine, profile: Profile, fuel: u64)
     Ok((verdict, lanes))
 }
 
-fn called(program: &str, call: &Call, engine: OwnEngine, profile: Profile, bounds: Bounds, compared: &mut Compared) -> Result<(), String> {
+fn compare_call(
+    program: &str,
+    call: &Call,
+    engine: OwnEngine,
+    profile: Profile,
+    bounds: Bounds,
+    compared: &mut Compared,
+) -> Result<(), String> {
     let expression = Expression::new(program, &call.expression)?;
     if expression.type_name() != call.ty {
         return Err(format!("`{}` has the type {}; the case says {}", call.expression, expression.type_name(), call.ty));
@@ -182,9 +191,9 @@ fn called(program: &str, call: &Call, engine: OwnEngine, profile: Profile, bound
     let place = |i: usize| format!("`{}`, scalar {i}", call.expression);
     match engine {
         OwnEngine::Reference => match expression.by_relation(profile, bounds) {
-            Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+            Err(unfit) => compared.set_unfit(unfit, &format!("`{}`", call.expression)),
             Ok(shown) if shown.ends != call.ends => {
-                compared.wrong(|| format!("`{}`: expected {:?}, saw {:?}", call.expression, call.ends, shown.ends).to_lowercase());
+                compared.add_difference(|| format!("`{}`: expected {:?}, saw {:?}", call.expression, call.ends, shown.ends).to_lowercase());
             }
             Ok(shown) => compared.lanes_of_relation(&call.expected, &shown.lanes, &place),
         },
@@ -192,18 +201,20 @@ fn called(program: &str, call: &Call, engine: OwnEngine, profile: Profile, bound
             // Only other calls of the case have words.
             None => {}
             Some(compiled) => match compiled.call(&expression.scalars, bounds) {
-                Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+                Err(unfit) => compared.set_unfit(unfit, &format!("`{}`", call.expression)),
                 Ok(shown) => compared.lanes_of_machine(&call.expected, &shown, &place),
             },
         },
         OwnEngine::Machine => {
             for strategy in STRATEGIES {
                 match (expression.by_machine(strategy, bounds), call.ends) {
-                    (Err(unfit), _) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+                    (Err(unfit), _) => compared.set_unfit(unfit, &format!("`{}`", call.expression)),
                     (Ok(None), Ends::Discards | Ends::Either) => {}
-                    (Ok(None), Ends::Returns) => compared.wrong(|| format!("`{}`: expected a value, and it discards", call.expression)),
+                    (Ok(None), Ends::Returns) => {
+                        compared.add_difference(|| format!("`{}`: expected a value, and it discards", call.expression))
+                    }
                     (Ok(Some(_)), Ends::Discards) => {
-                        compared.wrong(|| format!("`{}`: expected that it discards, and it returns", call.expression));
+                        compared.add_difference(|| format!("`{}`: expected that it discards, and it returns", call.expression));
                     }
                     (Ok(Some(shown)), Ends::Returns | Ends::Either) => compared.lanes_of_machine(&call.expected, &shown, &place),
                 }
@@ -213,7 +224,7 @@ fn called(program: &str, call: &Call, engine: OwnEngine, profile: Profile, bound
     Ok(())
 }
 
-fn dispatched(
+fn compare_dispatch(
     text: &str,
     dispatch: &Dispatch,
     engine: OwnEngine,
@@ -227,24 +238,24 @@ fn dispatched(
         return Err(format!("the program is not valid: {first}"));
     };
     let grid = Grid::new(text, &program, dispatch)?;
-    let said = dispatch.said(grid.resources())?;
-    let said = || said.iter().enumerate().filter(|(_, said)| !said.expected().is_empty());
+    let entries = dispatch.entries(grid.resources())?;
+    let expected_entries = || entries.iter().enumerate().filter(|(_, entry)| !entry.expected().is_empty());
     match engine {
         OwnEngine::Reference => match grid.by_relation(profile, bounds) {
-            Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+            Err(unfit) => compared.set_unfit(unfit, &format!("`{}`", dispatch.entry)),
             Ok((shown, _)) => {
-                for (k, said) in said() {
-                    compared.lanes_of_relation(said.expected(), &shown[k], &|lane| said.place(lane));
+                for (k, entry) in expected_entries() {
+                    compared.lanes_of_relation(entry.expected(), &shown[k], &|lane| entry.place(lane));
                 }
             }
         },
         OwnEngine::Spirv => match &dispatch.spirv {
             None => {}
             Some(compiled) => match grid.by_spirv(dispatch, compiled, bounds) {
-                Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+                Err(unfit) => compared.set_unfit(unfit, &format!("`{}`", dispatch.entry)),
                 Ok(shown) => {
-                    for (k, said) in said() {
-                        compared.lanes_of_machine(said.expected(), &shown[k], &|lane| said.place(lane));
+                    for (k, entry) in expected_entries() {
+                        compared.lanes_of_machine(entry.expected(), &shown[k], &|lane| entry.place(lane));
                     }
                 }
             },
@@ -252,10 +263,10 @@ fn dispatched(
         OwnEngine::Machine => {
             for strategy in STRATEGIES {
                 match grid.by_machine(strategy, bounds) {
-                    Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+                    Err(unfit) => compared.set_unfit(unfit, &format!("`{}`", dispatch.entry)),
                     Ok(shown) => {
-                        for (k, said) in said() {
-                            compared.lanes_of_machine(said.expected(), &shown[k], &|lane| said.place(lane));
+                        for (k, entry) in expected_entries() {
+                            compared.lanes_of_machine(entry.expected(), &shown[k], &|lane| entry.place(lane));
                         }
                     }
                 }

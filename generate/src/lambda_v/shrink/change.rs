@@ -40,15 +40,15 @@ pub(crate) enum Edit {
     /// Replaces a number.
     Number(ExprId, f32),
     /// Removes the fractions of all numbers.
-    Whole,
+    TruncateNumbers,
     /// Removes binding `i` of a let. Its name is replaced by the bound expression, or by a constant
     /// of the type.
-    Unbind(ExprId, usize, Option<Type>),
+    RemoveBinding(ExprId, usize, Option<Type>),
     /// Removes parameter `i` of a func or rec-func that is applied where it stands. Its name is
     /// replaced in the same way.
-    Unparam(ExprId, usize, Option<Type>),
+    RemoveParameter(ExprId, usize, Option<Type>),
     /// Removes a parameter, the second index, of the func that a let binds at the first index.
-    UnparamNamed(ExprId, usize, usize),
+    RemoveNamedParameter(ExprId, usize, usize),
     /// Removes a top-level form.
     DropRoot(usize),
     /// Replaces a program with one output by the bare expression.
@@ -99,55 +99,55 @@ impl Edit {
             Edit::AnyOf(at) => {
                 let any_of = sketch.tree.symbols.intern("any-of");
                 let head = sketch.push(Expr::Ident(any_of));
-                if let Expr::List(all) = &mut sketch.tree.nodes[at.0 as usize] {
-                    all[0] = head;
+                if let Expr::List(list_items) = &mut sketch.tree.nodes[at.0 as usize] {
+                    list_items[0] = head;
                 }
             }
             Edit::Swap(at) => {
-                if let Expr::List(all) = &mut sketch.tree.nodes[at.0 as usize] {
-                    all.swap(1, 2);
+                if let Expr::List(list_items) = &mut sketch.tree.nodes[at.0 as usize] {
+                    list_items.swap(1, 2);
                 }
             }
             Edit::Number(at, x) => sketch.tree.nodes[at.0 as usize] = Expr::Num(*x),
-            Edit::Whole => {
+            Edit::TruncateNumbers => {
                 for node in &mut sketch.tree.nodes {
                     if let Expr::Num(x) = node {
                         *x = x.trunc();
                     }
                 }
             }
-            Edit::Unbind(at, i, ty) => {
+            Edit::RemoveBinding(at, i, ty) => {
                 let Form::Let(pairs, body) = form(tree, *at) else { return None };
                 let (symbol, value) = pairs[*i];
-                let by = instead(&mut sketch, value, *ty)?;
-                let body = sketch.substitute(body, &[(symbol, Some(by))]);
-                let all = items(tree, *at).to_vec();
-                let list = sketch.without(all[1], *i);
-                let new = if pairs.len() == 1 { body } else { sketch.push(Expr::List(vec![all[0], list, body])) };
+                let new_expr = replacement(&mut sketch, value, *ty)?;
+                let body = sketch.substitute(body, &[(symbol, Some(new_expr))]);
+                let list_items = items(tree, *at).to_vec();
+                let list = sketch.without(list_items[1], *i);
+                let new = if pairs.len() == 1 { body } else { sketch.push(Expr::List(vec![list_items[0], list, body])) };
                 sketch.put(*at, new);
             }
-            Edit::Unparam(at, i, ty) => {
-                let all = items(tree, *at).to_vec();
-                let Form::Function { rec, params, body } = form(tree, all[0]) else { return None };
-                let by = instead(&mut sketch, all[i + 1], *ty)?;
-                let mut body = sketch.substitute(body, &[(params[*i], Some(by))]);
+            Edit::RemoveParameter(at, i, ty) => {
+                let list_items = items(tree, *at).to_vec();
+                let Form::Function { rec, params, body } = form(tree, list_items[0]) else { return None };
+                let new_expr = replacement(&mut sketch, list_items[i + 1], *ty)?;
+                let mut body = sketch.substitute(body, &[(params[*i], Some(new_expr))]);
                 if rec {
                     let rec = sketch.tree.symbols.intern("rec");
                     body = sketch.drop_argument(body, rec, params.len(), *i);
                 }
-                let function = items(tree, all[0]).to_vec();
+                let function = items(tree, list_items[0]).to_vec();
                 let list = sketch.without(function[1], *i);
                 let new = match params.len() == 1 && !rec {
                     true => body,
                     false => {
                         let function = sketch.push(Expr::List(vec![function[0], list, body]));
-                        let rest = all.iter().enumerate().filter(|(k, _)| *k != 0 && *k != i + 1).map(|(_, &item)| item);
+                        let rest = list_items.iter().enumerate().filter(|(k, _)| *k != 0 && *k != i + 1).map(|(_, &item)| item);
                         sketch.push(Expr::List([function].into_iter().chain(rest).collect()))
                     }
                 };
                 sketch.put(*at, new);
             }
-            Edit::UnparamNamed(at, i, j) => {
+            Edit::RemoveNamedParameter(at, i, j) => {
                 let Form::Let(pairs, body) = form(tree, *at) else { return None };
                 let (symbol, value) = pairs[*i];
                 let Form::Function { params, body: inner, .. } = form(tree, value) else { return None };
@@ -157,8 +157,8 @@ impl Edit {
                 let list = sketch.without(function[1], *j);
                 sketch.tree.nodes[value.0 as usize] = Expr::List(vec![function[0], list, inner]);
                 let body = sketch.drop_argument(body, symbol, params.len(), *j);
-                let all = items(tree, *at).to_vec();
-                sketch.tree.nodes[at.0 as usize] = Expr::List(vec![all[0], all[1], body]);
+                let list_items = items(tree, *at).to_vec();
+                sketch.tree.nodes[at.0 as usize] = Expr::List(vec![list_items[0], list_items[1], body]);
             }
             Edit::DropRoot(i) => {
                 let root = sketch.tree.roots.remove(*i);
@@ -183,9 +183,9 @@ impl Edit {
 pub(super) const VALUE_FUEL: u64 = 2_000;
 
 fn value(tree: &Tree, id: ExprId) -> Option<f32> {
-    let mut alone = Sketch::of(tree);
-    alone.tree.roots = vec![id];
-    let program = Program::resolve(&alone.finish()).ok()?;
+    let mut part_sketch = Sketch::of(tree);
+    part_sketch.tree.roots = vec![id];
+    let program = Program::resolve(&part_sketch.finish()).ok()?;
     let bounds = machine::Bounds { fuel: VALUE_FUEL, ..machine::Bounds::default() };
     let (outcome, _) = machine::run(&program, program.outputs.first()?.term, &Setting::at_pixel(0, 0), bounds);
     match outcome.observed()?.bits().collect::<Vec<_>>().as_slice() {
@@ -202,7 +202,7 @@ fn constant(sketch: &mut Sketch, ty: Type, one: bool) -> Option<Expr> {
 }
 
 /// The expression that replaces a name: the value, or a constant of the type.
-fn instead(sketch: &mut Sketch, value: ExprId, ty: Option<Type>) -> Option<ExprId> {
+fn replacement(sketch: &mut Sketch, value: ExprId, ty: Option<Type>) -> Option<ExprId> {
     match ty {
         None => Some(value),
         Some(ty) => {

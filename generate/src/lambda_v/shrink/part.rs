@@ -21,8 +21,8 @@ pub fn alone(tree: &Tree, span: Span) -> Option<Tree> {
     if let Some(Type::Ground(ty)) = ty
         && !ty.is_observation()
     {
-        let shown = sketch.show(id, ty);
-        id = sketch.push(shown);
+        let output_expr = sketch.show(id, ty);
+        id = sketch.push(output_expr);
     }
     sketch.tree.roots.retain(|&root| head(tree, root) == Some("define"));
     sketch.tree.roots.push(id);
@@ -58,11 +58,11 @@ fn literal(sketch: &mut Sketch, value: &Value) -> Option<Expr> {
 /// The list at `span`, with the bindings between it and the top, innermost first.
 fn find(tree: &Tree, span: Span) -> Option<(ExprId, Vec<Binders>)> {
     for &root in &tree.roots {
-        let shown = match (head(tree, root), items(tree, root)) {
+        let value_expr = match (head(tree, root), items(tree, root)) {
             (Some("output" | "define"), &[_, _, value]) => value,
             _ => root,
         };
-        let mut todo = vec![(shown, Vec::<Binders>::new())];
+        let mut todo = vec![(value_expr, Vec::<Binders>::new())];
         while let Some((id, binders)) = todo.pop() {
             if tree.span(id) == span && matches!(tree.expr(id), Expr::List(_)) {
                 return Some((id, binders));

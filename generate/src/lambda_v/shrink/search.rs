@@ -73,7 +73,7 @@ impl Search<'_> {
                 _ => self.expr(root, true),
             }
         }
-        self.add(0, Edit::Whole);
+        self.add(0, Edit::TruncateNumbers);
         for (from, to) in [(4, 1), (3, 1), (2, 1), (4, 2), (3, 2), (4, 3)] {
             self.add(u32::from(from - to), Edit::Narrow(from, to));
         }
@@ -85,7 +85,7 @@ impl Search<'_> {
         let mut todo = vec![(root, output)];
         while let Some((id, output)) = todo.pop() {
             self.constants(id);
-            self.opaque(id);
+            self.unfoldable(id);
             if output {
                 self.components(id);
             }
@@ -99,16 +99,16 @@ impl Search<'_> {
                 Form::Function { .. } => {}
                 Form::Call(all) => {
                     self.parameters(id, &all);
-                    self.rounds(id, &all);
+                    self.recursive_arguments(id, &all);
                 }
             }
             // The body of a function that is applied where it stands is visited as a part of the
             // application too.
-            let direct = match form(self.tree, id) {
+            let visited = match form(self.tree, id) {
                 Form::Call(all) => all.to_vec(),
                 _ => parts(self.tree, id).iter().map(|part| part.id).collect(),
             };
-            todo.extend(direct.into_iter().map(|part| (part, false)));
+            todo.extend(visited.into_iter().map(|part| (part, false)));
         }
     }
 
@@ -133,13 +133,13 @@ impl Search<'_> {
         }
         self.add(removed, Edit::Constant(id, ty, false));
         let as_small = smallest == super::super::catalog::literal_size(ground);
-        let other = if as_small { removed } else { self.size(id).saturating_sub(super::super::catalog::literal_size(ground)) };
-        self.add(other, Edit::Constant(id, ty, true));
+        let removed_for_one = if as_small { removed } else { self.size(id).saturating_sub(super::super::catalog::literal_size(ground)) };
+        self.add(removed_for_one, Edit::Constant(id, ty, true));
     }
 
     /// Adds expressions whose value a compiler does not fold, for cases where a constant is
     /// not enough.
-    fn opaque(&mut self, id: ExprId) {
+    fn unfoldable(&mut self, id: ExprId) {
         if !matches!(self.tree.expr(id), Expr::List(_)) {
             return;
         }
@@ -176,7 +176,7 @@ impl Search<'_> {
     }
 
     fn hoists(&mut self, id: ExprId, output: bool) {
-        let wanted = self.ty(id);
+        let expected_type = self.ty(id);
         let mut todo = vec![(id, Vec::<Binders>::new(), 0)];
         while let Some((from, binders, depth)) = todo.pop() {
             if depth == if output { SHOW_DEPTH } else { HOIST_DEPTH } {
@@ -189,7 +189,7 @@ impl Search<'_> {
                 }
                 // A substituted expression has a size too, but it often occurs only there.
                 let removed = self.size(id).saturating_sub(self.size(part.id));
-                let fits = match (wanted, self.ty(part.id)) {
+                let fits = match (expected_type, self.ty(part.id)) {
                     (Some(Type::Ground(_)), Some(Type::Ground(y))) if output && !y.is_observation() => {
                         self.add(removed.saturating_sub(3), Edit::Show(id, part.id, inner.clone(), y));
                         false
@@ -206,7 +206,7 @@ impl Search<'_> {
     }
 
     /// Replaces a loop by an argument that it passes to its third iteration.
-    fn rounds(&mut self, id: ExprId, all: &[ExprId]) {
+    fn recursive_arguments(&mut self, id: ExprId, all: &[ExprId]) {
         let Some(&first) = all.first() else { return };
         let Form::Function { rec: true, params, body } = form(self.tree, first) else { return };
         if params.len() + 1 != all.len() {
@@ -238,13 +238,13 @@ impl Search<'_> {
     fn bindings(&mut self, id: ExprId, pairs: &[(Symbol, ExprId)]) {
         for (i, &(_, value)) in pairs.iter().enumerate() {
             let removed = self.size(value) + 2;
-            self.add(removed, Edit::Unbind(id, i, None));
+            self.add(removed, Edit::RemoveBinding(id, i, None));
             if let Some(ty) = self.ty(value) {
-                self.add(removed, Edit::Unbind(id, i, Some(ty)));
+                self.add(removed, Edit::RemoveBinding(id, i, Some(ty)));
             }
             if let Form::Function { params, .. } = form(self.tree, value) {
                 for j in 0..params.len() {
-                    self.add(2, Edit::UnparamNamed(id, i, j));
+                    self.add(2, Edit::RemoveNamedParameter(id, i, j));
                 }
             }
         }
@@ -258,9 +258,9 @@ impl Search<'_> {
         }
         for (i, &argument) in all[1..].iter().enumerate() {
             let removed = self.size(argument) + 1;
-            self.add(removed, Edit::Unparam(id, i, None));
+            self.add(removed, Edit::RemoveParameter(id, i, None));
             if let Some(ty) = self.ty(argument) {
-                self.add(removed, Edit::Unparam(id, i, Some(ty)));
+                self.add(removed, Edit::RemoveParameter(id, i, Some(ty)));
             }
         }
     }

@@ -22,8 +22,8 @@ impl Draw {
     fn arm(&mut self, budget: f64, depth: u32, types: &[Type], empty: bool) -> (Arm, f64) {
         let outer = self.scope.len();
         let (mut body, mut spent) = if empty { (Vec::new(), 0.0) } else { self.block(budget, depth + 1, true) };
-        let ends = !empty && self.jump(&mut body);
-        let values = types.iter().map(|ty| if ends { Expr::zero(ty.clone()) } else { self.expr(ty, 1) }).collect::<Vec<_>>();
+        let jumps = !empty && self.jump(&mut body);
+        let values = types.iter().map(|ty| if jumps { Expr::zero(ty.clone()) } else { self.expr(ty, 1) }).collect::<Vec<_>>();
         spent += values.iter().map(cost).sum::<f64>() + 1.0;
         self.scope.truncate(outer);
         (Arm { body, values }, spent)
@@ -42,17 +42,17 @@ impl Draw {
         if !self.random.percent(self.mix.exits) {
             return false;
         }
-        let looped = self.nest.iter().rev().find_map(|nest| match nest {
+        let enclosing_loop = self.nest.iter().rev().find_map(|nest| match nest {
             Nest::Loop(carried, exits) => Some((carried.clone(), *exits)),
             Nest::Switch(_) => None,
         });
-        let leaves = match self.nest.last() {
+        let switch_types = match self.nest.last() {
             Some(Nest::Switch(types)) => Some(types.clone()),
             _ => None,
         };
-        let (exit, types) = match (looped, leaves) {
-            (Some((carried, true)), leaves) if leaves.is_none() || self.random.percent(40) => {
-                let exit = if leaves.is_none() && self.random.percent(50) { Exit::Break } else { Exit::Continue };
+        let (exit, types) = match (enclosing_loop, switch_types) {
+            (Some((carried, true)), switch_types) if switch_types.is_none() || self.random.percent(40) => {
+                let exit = if switch_types.is_none() && self.random.percent(50) { Exit::Break } else { Exit::Continue };
                 (exit, carried.into_iter().map(|(_, ty)| ty).collect())
             }
             (_, Some(types)) => (Exit::Leave, types),
@@ -95,10 +95,10 @@ impl Draw {
         let empty = self.random.percent(45);
         // At most one branch ends in a jump, so that control can reach the code after
         // the selection.
-        let returns = if ends(&first.body) { self.returns.take() } else { None };
-        let nest = if ends(&first.body) { std::mem::take(&mut self.nest) } else { Vec::new() };
+        let returns = if ends_in_jump(&first.body) { self.returns.take() } else { None };
+        let nest = if ends_in_jump(&first.body) { std::mem::take(&mut self.nest) } else { Vec::new() };
         let (second, b) = self.arm(part, depth, &types, empty);
-        if ends(&first.body) {
+        if ends_in_jump(&first.body) {
             (self.returns, self.nest) = (returns, nest);
         }
         self.uniform = uniform;
@@ -111,10 +111,10 @@ impl Draw {
     pub(super) fn switch(&mut self, body: &mut Vec<Stmt>, budget: f64, depth: u32) -> f64 {
         let scalar = self.mix.integer(&mut self.random);
         let ty = Type::Scalar(scalar);
-        let of = self.expr(&ty, self.mix.fuel.max(1));
+        let selected_value = self.expr(&ty, self.mix.fuel.max(1));
         // The selector has few values, so that invocations select the cases.
         let mask = Expr::new(ty.clone(), Op::Const(vec![self.random.pick(&[3, 3, 7])]), Vec::new());
-        let selector = Expr::new(ty, Op::Binary(Binary::BitwiseAnd), vec![of, mask]);
+        let selector = Expr::new(ty, Op::Binary(Binary::BitwiseAnd), vec![selected_value, mask]);
         let types = self.phis();
         let count = self.random.between(1, 4);
         let part = budget * f64::from(self.random.between(20, 60)) / 100.0;
@@ -123,8 +123,8 @@ impl Draw {
         let mut literals: Vec<u64> = (0..8).collect();
         let (mut cases, mut spent) = (Vec::new(), 0.0);
         for _ in 0..count {
-            let some = self.random.pick(&[1, 1, 1, 2]);
-            let drawn = (0..some).map(|_| literals.remove(self.random.below(literals.len().min(5) as u32) as usize)).collect();
+            let literal_count = self.random.pick(&[1, 1, 1, 2]);
+            let drawn = (0..literal_count).map(|_| literals.remove(self.random.below(literals.len().min(5) as u32) as usize)).collect();
             let empty = self.random.percent(10);
             let (arm, each) = self.arm(part, depth, &types, empty);
             spent += each;
@@ -147,13 +147,13 @@ impl Draw {
     pub(super) fn repeat(&mut self, body: &mut Vec<Stmt>, budget: f64, depth: u32) -> f64 {
         let share = budget * f64::from(self.random.between(35, 90)) / 100.0;
         let barriers = self.mix.exchange || self.mix.group_counters;
-        let together = self.uniform && barriers && self.random.percent(60);
-        let most = ((share / 9.0) as u32).clamp(1, 12);
-        let (trip, turns) = if together || self.random.percent(65) {
-            let n = self.random.between(1, most);
+        let stays_uniform = self.uniform && barriers && self.random.percent(60);
+        let limit = ((share / 9.0) as u32).clamp(1, 12);
+        let (trip, turns) = if stays_uniform || self.random.percent(65) {
+            let n = self.random.between(1, limit);
             (Trip::Fixed(n), f64::from(n))
         } else {
-            let mask = if most >= 8 { self.random.pick(&[3, 7, 15]) } else { 3 };
+            let mask = if limit >= 8 { self.random.pick(&[3, 7, 15]) } else { 3 };
             let e = self.expr(&Type::UINT, 1);
             (Trip::Masked(e, mask), f64::from(mask) / 2.0)
         };
@@ -170,8 +170,8 @@ impl Draw {
         self.scope.push(counter);
         let inside: Vec<Phi> = firsts.iter().map(|first| (self.bind(first.ty.clone()), first.ty.clone())).collect();
         self.scope.extend(inside.iter().map(|(local, _)| *local));
-        let uniform = std::mem::replace(&mut self.uniform, together);
-        self.nest.push(Nest::Loop(inside.clone(), !together));
+        let uniform = std::mem::replace(&mut self.uniform, stays_uniform);
+        self.nest.push(Nest::Loop(inside.clone(), !stays_uniform));
         // A loop that contains barriers must not be left early, so nothing returns from there
         // either: see `entry`.
         let each = (share / turns - 5.0 - firsts.len() as f64).max(3.0);
@@ -194,10 +194,10 @@ impl Draw {
 }
 
 /// Whether the statements end in a jump on all paths.
-fn ends(body: &[Stmt]) -> bool {
+fn ends_in_jump(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Exit(..) | Stmt::Return(_)) => true,
-        Some(Stmt::If(_, arms, _)) => arms.iter().all(|arm| ends(&arm.body)),
+        Some(Stmt::If(_, arms, _)) => arms.iter().all(|arm| ends_in_jump(&arm.body)),
         _ => false,
     }
 }

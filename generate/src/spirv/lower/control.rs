@@ -21,8 +21,8 @@ pub(super) struct Frame {
 impl Lower<'_> {
     pub(super) fn exit(&mut self, exit: Exit, values: &[Expr]) {
         let mut values = self.values(values);
-        let wanted = if exit == Exit::Leave { self.frames.last() } else { self.frames.iter().rfind(|f| f.next.is_some()) };
-        let Some(defaults) = wanted.map(|frame| frame.values.clone()) else { unreachable!("a jump stands in what it leaves") };
+        let target_frame = if exit == Exit::Leave { self.frames.last() } else { self.frames.iter().rfind(|f| f.next.is_some()) };
+        let Some(defaults) = target_frame.map(|frame| frame.values.clone()) else { unreachable!("a jump stands in what it leaves") };
         values.extend(defaults.into_iter().skip(values.len()));
         let label = self.label;
         let frame = match exit {
@@ -67,10 +67,10 @@ impl Lower<'_> {
             incoming.push((values, self.label));
         }
         let (then, merge) = (self.emit.id(), self.emit.id());
-        let otherwise = if direct { merge } else { self.emit.id() };
+        let else_label = if direct { merge } else { self.emit.id() };
         self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.emit.act(spirv::Op::BranchConditional, &[condition, then, otherwise]);
-        for (label, arm) in [(then, &arms[0]), (otherwise, &arms[1])] {
+        self.emit.act(spirv::Op::BranchConditional, &[condition, then, else_label]);
+        for (label, arm) in [(then, &arms[0]), (else_label, &arms[1])] {
             if label == merge {
                 continue;
             }
@@ -99,9 +99,9 @@ impl Lower<'_> {
             incoming.push((values, self.label));
         }
         let labels: Vec<Id> = cases.iter().map(|_| self.emit.id()).collect();
-        let otherwise = if direct { merge } else { self.emit.id() };
+        let else_label = if direct { merge } else { self.emit.id() };
         self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        let mut operands = vec![selector, otherwise];
+        let mut operands = vec![selector, else_label];
         for (case, &label) in cases.iter().zip(&labels) {
             for &bits in &case.literals {
                 operands.extend(literal(scalar, bits & scalar.mask()));
@@ -126,7 +126,7 @@ impl Lower<'_> {
             });
         }
         if !direct {
-            self.begin(otherwise);
+            self.begin(else_label);
             self.weighted(weight, |lower| lower.arm(default, merge, &mut incoming));
         }
         if let Some(frame) = self.frames.pop() {
@@ -179,9 +179,9 @@ impl Lower<'_> {
                 self.emit.act(spirv::Op::Branch, &[body]);
             }
             Style::Header => {
-                let more = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
+                let goes_on = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
                 self.emit.act(spirv::Op::LoopMerge, &[merge, next, control]);
-                self.emit.act(spirv::Op::BranchConditional, &[more, body, merge]);
+                self.emit.act(spirv::Op::BranchConditional, &[goes_on, body, merge]);
                 incoming.push((inside.clone(), header));
             }
             Style::Block => {
@@ -189,8 +189,8 @@ impl Lower<'_> {
                 self.emit.act(spirv::Op::LoopMerge, &[merge, next, control]);
                 self.emit.act(spirv::Op::Branch, &[check]);
                 self.begin(check);
-                let more = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
-                self.emit.act(spirv::Op::BranchConditional, &[more, body, merge]);
+                let goes_on = self.emit.op(spirv::Op::ULessThan, boolean, &[counter, limit]);
+                self.emit.act(spirv::Op::BranchConditional, &[goes_on, body, merge]);
                 incoming.push((inside.clone(), check));
             }
         }
@@ -211,10 +211,10 @@ impl Lower<'_> {
             // No path reaches the continue target, but the header has an edge from it.
             [] => inside.clone(),
             [(values, _)] => values.clone(),
-            several => (0..inside.len())
+            edges => (0..inside.len())
                 .map(|i| {
                     let ty = self.emit.ty(&l.carried[i].first.ty);
-                    let operands: Vec<u32> = several.iter().flat_map(|(values, from)| [values[i], *from]).collect();
+                    let operands: Vec<u32> = edges.iter().flat_map(|(values, from)| [values[i], *from]).collect();
                     self.emit.op(spirv::Op::Phi, ty, &operands)
                 })
                 .collect(),
@@ -226,8 +226,8 @@ impl Lower<'_> {
         }
         let mut reached = true;
         if l.style == Style::Bottom {
-            let more = self.emit.op(spirv::Op::ULessThan, boolean, &[advanced, limit]);
-            self.emit.act(spirv::Op::BranchConditional, &[more, header, merge]);
+            let goes_on = self.emit.op(spirv::Op::ULessThan, boolean, &[advanced, limit]);
+            self.emit.act(spirv::Op::BranchConditional, &[goes_on, header, merge]);
             incoming.push((nexts, next));
             reached = !frame.continues.is_empty() || !frame.breaks.is_empty();
         } else {

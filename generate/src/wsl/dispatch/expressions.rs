@@ -11,35 +11,35 @@ impl Generator {
                 0 => format!("(-{})", 1 + self.below(5)),
                 _ => self.below(10).to_string(),
             },
-            Kind::Float => format!("{}.{}", self.below(6), self.of(&["0", "25", "5", "125"])),
+            Kind::Float => format!("{}.{}", self.below(6), self.pick(&["0", "25", "5", "125"])),
         }
     }
 
     /// An expression of that kind.
     pub(super) fn value(&mut self, kind: Kind, depth: u32) -> String {
         if depth == 0 {
-            return self.simple(kind);
+            return self.leaf_value(kind);
         }
         match self.below(8) {
-            0 | 1 => self.simple(kind),
+            0 | 1 => self.leaf_value(kind),
             2 => {
                 let (c, a, b) = (self.condition(depth - 1), self.value(kind, depth - 1), self.value(kind, depth - 1));
                 format!("({c} ? {a} : {b})")
             }
-            3 => self.read(kind, depth).unwrap_or_else(|| self.simple(kind)),
-            4 => self.call(kind, depth).unwrap_or_else(|| self.simple(kind)),
+            3 => self.read(kind, depth).unwrap_or_else(|| self.leaf_value(kind)),
+            4 => self.call(kind, depth).unwrap_or_else(|| self.leaf_value(kind)),
             _ => self.operation(kind, depth - 1),
         }
     }
 
     /// A variable or a literal.
-    fn simple(&mut self, kind: Kind) -> String {
-        let fit: Vec<String> = self.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect();
-        if fit.is_empty() || self.one_in(4) {
+    fn leaf_value(&mut self, kind: Kind) -> String {
+        let candidates: Vec<String> = self.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect();
+        if candidates.is_empty() || self.one_in(4) {
             return self.literal(kind);
         }
-        let i = self.below(fit.len() as u32);
-        fit[i as usize].clone()
+        let i = self.below(candidates.len() as u32);
+        candidates[i as usize].clone()
     }
 
     fn operation(&mut self, kind: Kind, depth: u32) -> String {
@@ -47,29 +47,29 @@ impl Generator {
         match kind {
             Kind::Uint | Kind::Int => match self.below(9) {
                 0..=2 => {
-                    let (sign, b) = (self.of(&["+", "-", "*", "&", "|", "^"]), self.value(kind, depth));
+                    let (sign, b) = (self.pick(&["+", "-", "*", "&", "|", "^"]), self.value(kind, depth));
                     format!("({a} {sign} {b})")
                 }
                 3 => {
-                    let (sign, by) = (self.of(&["<<", ">>"]), self.value(Kind::Uint, depth.min(1)));
-                    format!("({a} {sign} {by})")
+                    let (sign, amount) = (self.pick(&["<<", ">>"]), self.value(Kind::Uint, depth.min(1)));
+                    format!("({a} {sign} {amount})")
                 }
                 4 => {
-                    let (sign, by) = (self.of(&["/", "%"]), 1 + self.below(7));
-                    let by = match kind {
+                    let (sign, divisor) = (self.pick(&["/", "%"]), 1 + self.below(7));
+                    let divisor = match kind {
                         // A divisor that only this thread has. It may be 0.
                         _ if self.shape.open && self.one_in(2) => format!("({} & {})", self.value(kind, 0), self.literal_of(kind, 3)),
-                        _ => self.literal_of(kind, by),
+                        _ => self.literal_of(kind, divisor),
                     };
-                    format!("({a} {sign} {by})")
+                    format!("({a} {sign} {divisor})")
                 }
                 5 => {
-                    let (name, b) = (self.of(&["min", "max"]), self.value(kind, depth));
+                    let (name, b) = (self.pick(&["min", "max"]), self.value(kind, depth));
                     format!("{name}({a}, {b})")
                 }
-                6 if kind == Kind::Uint => format!("{}({a})", self.of(&["countbits", "reversebits", "firstbitlow", "firstbithigh"])),
-                6 => format!("{}({a})", self.of(&["abs", "sign", "-"])),
-                7 => self.private(kind, depth),
+                6 if kind == Kind::Uint => format!("{}({a})", self.pick(&["countbits", "reversebits", "firstbitlow", "firstbithigh"])),
+                6 => format!("{}({a})", self.pick(&["abs", "sign", "-"])),
+                7 => self.private_element(kind, depth),
                 _ => {
                     let other = if kind == Kind::Uint { Kind::Int } else { Kind::Uint };
                     let b = self.value(other, depth);
@@ -78,11 +78,11 @@ impl Generator {
             },
             Kind::Float => match self.below(8) {
                 0..=2 => {
-                    let (sign, b) = (self.of(&["+", "-", "*"]), self.value(kind, depth));
+                    let (sign, b) = (self.pick(&["+", "-", "*"]), self.value(kind, depth));
                     format!("({a} {sign} {b})")
                 }
-                3 => format!("{}({a})", self.of(&["floor", "abs", "trunc", "ceil", "-", "frac"])),
-                4 => self.private(kind, depth),
+                3 => format!("{}({a})", self.pick(&["floor", "abs", "trunc", "ceil", "-", "frac"])),
+                4 => self.private_element(kind, depth),
                 5 if self.shape.open => {
                     let b = self.value(kind, 0);
                     match self.below(3) {
@@ -91,10 +91,10 @@ impl Generator {
                         _ => format!("sqrt({a})"),
                     }
                 }
-                5 => format!("({a} / {})", self.of(&["2.0", "0.75", "3.0"])),
+                5 => format!("({a} / {})", self.pick(&["2.0", "0.75", "3.0"])),
                 _ => {
-                    let of = self.of(&[Kind::Uint, Kind::Int]);
-                    let b = self.value(of, depth);
+                    let source_kind = self.pick(&[Kind::Uint, Kind::Int]);
+                    let b = self.value(source_kind, depth);
                     format!("float({b})")
                 }
             },
@@ -106,13 +106,13 @@ impl Generator {
     }
 
     /// An element of one of the thread's own arrays.
-    fn private(&mut self, kind: Kind, depth: u32) -> String {
-        let fit: Vec<String> = self.own.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name.clone()).collect();
-        if fit.is_empty() {
-            return self.simple(kind);
+    fn private_element(&mut self, kind: Kind, depth: u32) -> String {
+        let candidates: Vec<String> = self.private_arrays.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name.clone()).collect();
+        if candidates.is_empty() {
+            return self.leaf_value(kind);
         }
-        let (i, index) = (self.below(fit.len() as u32), self.private_index(depth));
-        format!("{}[{index}]", fit[i as usize])
+        let (i, index) = (self.below(candidates.len() as u32), self.private_index(depth));
+        format!("{}[{index}]", candidates[i as usize])
     }
 
     /// An index of one of the thread's own arrays of four elements. It may be too large if the
@@ -123,29 +123,29 @@ impl Generator {
     }
 
     fn call(&mut self, kind: Kind, depth: u32) -> Option<String> {
-        let fit: Vec<String> = self.functions.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name.clone()).collect();
-        if fit.is_empty() {
+        let candidates: Vec<String> = self.functions.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name.clone()).collect();
+        if candidates.is_empty() {
             return None;
         }
-        let i = self.below(fit.len() as u32);
+        let i = self.below(candidates.len() as u32);
         let [a, b, c] = Kind::ALL.map(|k| self.value(k, depth.min(2) - 1));
-        Some(format!("{}({a}, {b}, {c})", fit[i as usize]))
+        Some(format!("{}({a}, {b}, {c})", candidates[i as usize]))
     }
 
     /// A condition.
     pub(super) fn condition(&mut self, depth: u32) -> String {
-        let kind = self.of(&[Kind::Uint, Kind::Uint, Kind::Int, Kind::Float]);
+        let kind = self.pick(&[Kind::Uint, Kind::Uint, Kind::Int, Kind::Float]);
         if depth > 0 && self.one_in(4) {
-            let (a, sign, b) = (self.condition(depth - 1), self.of(&["&&", "||"]), self.condition(depth - 1));
+            let (a, sign, b) = (self.condition(depth - 1), self.pick(&["&&", "||"]), self.condition(depth - 1));
             return if self.one_in(3) { format!("(!({a} {sign} {b}))") } else { format!("({a} {sign} {b})") };
         }
-        let (a, sign, b) = (self.value(kind, depth), self.of(&["<", "<=", ">", ">=", "==", "!="]), self.value(kind, depth.min(1)));
+        let (a, sign, b) = (self.value(kind, depth), self.pick(&["<", "<=", ">", ">=", "==", "!="]), self.value(kind, depth.min(1)));
         format!("({a} {sign} {b})")
     }
 
     /// Whether shared memory may be accessed once more. If so, counts the access.
-    pub(super) fn touches(&mut self) -> bool {
-        if !self.sharing || self.accesses <= 0 {
+    pub(super) fn use_access(&mut self) -> bool {
+        if !self.may_share_memory || self.accesses <= 0 {
             return false;
         }
         self.accesses -= 1;
@@ -154,49 +154,50 @@ impl Generator {
 
     /// A scalar of an element that this thread may read.
     fn read(&mut self, kind: Kind, depth: u32) -> Option<String> {
-        let fit: Vec<usize> = (0..self.arrays.len()).filter(|&i| self.arrays[i].element.leaves.iter().any(|l| l.1 == kind)).collect();
-        if fit.is_empty() || !self.touches() {
+        let candidates: Vec<usize> =
+            (0..self.arrays.len()).filter(|&i| self.arrays[i].element.leaves.iter().any(|l| l.1 == kind)).collect();
+        if candidates.is_empty() || !self.use_access() {
             return None;
         }
-        let i = self.of(&fit);
+        let i = self.pick(&candidates);
         let array = self.arrays[i].clone();
         let leaves: Vec<&str> = array.element.leaves.iter().filter(|l| l.1 == kind).map(|l| l.0).collect();
-        let (leaf, index) = (self.of(&leaves), self.read_index(&array, depth.min(2) - 1));
+        let (leaf, index) = (self.pick(&leaves), self.read_index(&array, depth.min(2) - 1));
         Some(format!("{}[{index}]{leaf}", array.name))
     }
 
     /// The index of an element that this thread may read.
     pub(super) fn read_index(&mut self, array: &Array, depth: u32) -> String {
         let size = self.threads() * array.each;
-        let from = match array.using {
+        let first_element = match array.using {
             Use::All => 0,
             Use::Front(n) => n * array.each,
             Use::Shifted(_) | Use::Reversed => return self.own_index(array),
         };
-        let any = match self.below(3) {
-            0 => format!("{}u", from + self.below(size - from)),
-            1 if from == 0 && array.each == 1 => "lane".into(),
+        let index = match self.below(3) {
+            0 => format!("{}u", first_element + self.below(size - first_element)),
+            1 if first_element == 0 && array.each == 1 => "lane".into(),
             _ => {
-                let of = self.value(Kind::Uint, depth);
-                let any = format!("({of} % {}u)", size - from);
-                if from == 0 { any } else { format!("({from}u + {any})") }
+                let value = self.value(Kind::Uint, depth);
+                let index = format!("({value} % {}u)", size - first_element);
+                if first_element == 0 { index } else { format!("({first_element}u + {index})") }
             }
         };
-        self.in_part(array, any)
+        self.in_part(array, index)
     }
 
     /// The index of an element that belongs to this thread.
     pub(super) fn own_index(&mut self, array: &Array) -> String {
         let (n, j) = (self.threads(), self.below(array.each));
-        let of = match array.using {
+        let thread_index = match array.using {
             Use::Shifted(0) | Use::Front(_) | Use::All => "lane".to_string(),
             Use::Shifted(k) => format!("((lane + {k}u) % {n}u)"),
             Use::Reversed => format!("({}u - lane)", n - 1),
         };
         let index = match (array.each, j) {
-            (1, _) => of,
-            (each, 0) => format!("{of} * {each}u"),
-            (each, j) => format!("{of} * {each}u + {j}u"),
+            (1, _) => thread_index,
+            (each, 0) => format!("{thread_index} * {each}u"),
+            (each, j) => format!("{thread_index} * {each}u + {j}u"),
         };
         self.in_part(array, index)
     }

@@ -55,8 +55,10 @@ impl Dispatch {
     pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
         let mut resources = Resource::of(program, entry)?;
         for buffer in &mut resources {
-            let given = self.buffers.iter().find(|(name, _)| *name == buffer.name);
-            buffer.fill(&given.ok_or_else(|| InvalidInput::new(InputFault::Missing, format!("nothing is given for `{}`", buffer.name)))?.1);
+            let contents = self.buffers.iter().find(|(name, _)| *name == buffer.name);
+            buffer.fill(
+                &contents.ok_or_else(|| InvalidInput::new(InputFault::Missing, format!("nothing is given for `{}`", buffer.name)))?.1,
+            );
         }
         Ok(resources)
     }
@@ -104,7 +106,7 @@ pub fn short_racy(seed: u64) -> Dispatch {
 
 /// A dispatch of a shape.
 pub fn of(seed: u64, shape: Shape) -> Dispatch {
-    Generator::new(seed, shape).made()
+    Generator::new(seed, shape).into_dispatch()
 }
 
 /// The kind of a scalar.
@@ -203,7 +205,7 @@ struct Local {
 
 struct Generator {
     seed: u64,
-    drawn: u64,
+    draw_count: u64,
     shape: Shape,
     /// The threads of a group in each direction, and the groups.
     size: [u32; 3],
@@ -215,29 +217,29 @@ struct Generator {
     functions: Vec<(String, Kind)>,
     locals: Vec<Local>,
     /// The thread's own arrays of four elements, by name and element kind.
-    own: Vec<(String, Kind)>,
+    private_arrays: Vec<(String, Kind)>,
     text: String,
     indent: usize,
     next: u32,
     /// The number of statements that may still be written.
-    left: isize,
+    statements_left: isize,
     /// The number of accesses of shared memory that a thread may still make, for small shapes.
     accesses: isize,
     /// Whether shared memory may be accessed here.
-    sharing: bool,
+    may_share_memory: bool,
     race: Option<Range<usize>>,
 }
 
 /// The number of words in the constant buffer `given`. Uniform control flow depends on it.
-const GIVEN: u32 = 4;
+const UNIFORM_WORDS: u32 = 4;
 /// The number of elements of each kind that every thread stores at its end.
-const LEFT: usize = 2;
+const RESULTS_PER_THREAD: usize = 2;
 
 impl Generator {
     fn new(seed: u64, shape: Shape) -> Generator {
         Generator {
             seed,
-            drawn: 0,
+            draw_count: 0,
             shape,
             size: [1; 3],
             groups: [1; 3],
@@ -245,27 +247,27 @@ impl Generator {
             atomics: Vec::new(),
             functions: Vec::new(),
             locals: Vec::new(),
-            own: Vec::new(),
+            private_arrays: Vec::new(),
             text: String::new(),
             indent: 0,
             next: 0,
-            left: 0,
+            statements_left: 0,
             accesses: 0,
-            sharing: false,
+            may_share_memory: false,
             race: None,
         }
     }
 
     fn below(&mut self, n: u32) -> u32 {
-        self.drawn += 1;
-        Strategy::Random(self.seed).choose(u32::MAX, self.drawn, u64::from(n)).unwrap_or(0) as u32
+        self.draw_count += 1;
+        Strategy::Random(self.seed).choose(u32::MAX, self.draw_count, u64::from(n)).unwrap_or(0) as u32
     }
 
     fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u32) as usize]
     }
 
@@ -284,14 +286,14 @@ impl Generator {
 
     /// A block after a head. Its variables go out of scope at its end.
     fn block(&mut self, head: &str, inside: impl FnOnce(&mut Self)) {
-        let (locals, own) = (self.locals.len(), self.own.len());
+        let (locals, own) = (self.locals.len(), self.private_arrays.len());
         self.line(&format!("{head} {{"));
         self.indent += 1;
         inside(self);
         self.indent -= 1;
         self.line("}");
         self.locals.truncate(locals);
-        self.own.truncate(own);
+        self.private_arrays.truncate(own);
     }
 
     /// The number of threads in a group.
@@ -303,7 +305,7 @@ impl Generator {
         self.groups.iter().product()
     }
 
-    fn made(mut self) -> Dispatch {
+    fn into_dispatch(mut self) -> Dispatch {
         self.grid();
         self.shared();
         self.program();
@@ -313,20 +315,20 @@ impl Generator {
 
     fn grid(&mut self) {
         if self.shape.small {
-            (self.size, self.groups) = self.of(&[
+            (self.size, self.groups) = self.pick(&[
                 ([2, 1, 1], [1, 1, 1]),
                 ([2, 1, 1], [1, 1, 1]),
                 ([1, 2, 1], [1, 1, 1]),
                 ([3, 1, 1], [1, 1, 1]),
                 ([1, 1, 1], [2, 1, 1]),
             ]);
-            (self.left, self.accesses) = (6, if self.threads() == 3 { 2 } else { 4 });
+            (self.statements_left, self.accesses) = (6, if self.threads() == 3 { 2 } else { 4 });
             return;
         }
-        self.size = self.of(&[[4, 1, 1], [2, 2, 1], [8, 1, 1], [3, 1, 1], [5, 1, 1], [2, 1, 3], [1, 2, 2], [4, 1, 1], [16, 1, 1]]);
-        self.groups = self.of(&[[1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 2, 1], [2, 1, 2]]);
+        self.size = self.pick(&[[4, 1, 1], [2, 2, 1], [8, 1, 1], [3, 1, 1], [5, 1, 1], [2, 1, 3], [1, 2, 2], [4, 1, 1], [16, 1, 1]]);
+        self.groups = self.pick(&[[1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 2, 1], [2, 1, 2]]);
         let left = if self.shape.short { 2 + self.below(4) } else { 24 + self.below(24) };
-        (self.left, self.accesses) = (left as isize, isize::MAX);
+        (self.statements_left, self.accesses) = (left as isize, isize::MAX);
     }
 
     fn use_of_array(&mut self) -> Use {
@@ -352,7 +354,7 @@ impl Generator {
         let count = if self.shape.small { 1 + self.below(2) } else { 2 + self.below(3) };
         for i in 0..count {
             let device = if i < 2 { i == 1 } else { self.one_in(2) };
-            let element = if self.one_in(3) { ELEMENTS[0] } else { self.of(&ELEMENTS) };
+            let element = if self.one_in(3) { ELEMENTS[0] } else { self.pick(&ELEMENTS) };
             let (each, using) = (if self.one_in(3) { 2 } else { 1 }, self.use_of_array());
             self.arrays.push(Array { name: format!("{}{i}", if device { "data" } else { "part" }), element, device, each, using });
         }
@@ -362,8 +364,8 @@ impl Generator {
                 continue;
             }
             let length = if device { 3 } else { self.threads().max(3) };
-            let operations = (0..length).map(|_| self.of(&OPERATIONS)).collect();
-            let (kind, using) = (self.of(&[Kind::Uint, Kind::Int]), self.use_of_atomics(device));
+            let operations = (0..length).map(|_| self.pick(&OPERATIONS)).collect();
+            let (kind, using) = (self.pick(&[Kind::Uint, Kind::Int]), self.use_of_atomics(device));
             self.atomics.push(Atomics { name: if device { "totals" } else { "bins" }.into(), device, kind, operations, using });
         }
     }
@@ -375,7 +377,7 @@ impl Generator {
             Kind::Int => g.below(12).wrapping_sub(5),
             Kind::Float => (g.below(16) as f32 * 0.75 - 4.0).to_bits(),
         };
-        let mut out = vec![("given".to_string(), (0..GIVEN).map(|_| self.below(6)).collect())];
+        let mut out = vec![("given".to_string(), (0..UNIFORM_WORDS).map(|_| self.below(6)).collect())];
         let (threads, groups) = (self.threads(), self.group_count());
         for array in self.arrays.clone() {
             if !array.device {
@@ -396,7 +398,7 @@ impl Generator {
                 out.push((atomics.name, atomics.operations.iter().map(|_| word(self, atomics.kind)).collect()));
             }
         }
-        let left = (threads * groups) as usize * LEFT;
+        let left = (threads * groups) as usize * RESULTS_PER_THREAD;
         out.push(("whole".into(), vec![0; left]));
         if !self.shape.small {
             out.push(("real".into(), vec![0; left]));

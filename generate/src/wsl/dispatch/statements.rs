@@ -3,25 +3,25 @@
 use super::{AtomicUse, Generator, Kind, Local, Use};
 
 impl Generator {
-    /// Writes at most `most` statements.
-    pub(super) fn statements(&mut self, most: u32, depth: u32) {
-        for _ in 0..1 + self.below(most) {
+    /// Writes at most `limit` statements.
+    pub(super) fn statements(&mut self, limit: u32, depth: u32) {
+        for _ in 0..1 + self.below(limit) {
             self.statement(depth);
         }
     }
 
     /// Writes a statement without barriers. It may stand in any control flow.
     pub(super) fn statement(&mut self, depth: u32) {
-        self.left -= 1;
-        let simple = depth == 0 || self.left <= 0;
+        self.statements_left -= 1;
+        let simple = depth == 0 || self.statements_left <= 0;
         match self.below(if simple { 7 } else { 11 }) {
             0 => self.declare(),
             1 => self.assign(),
             2 | 3 => self.store(),
             4 => self.atomic(),
-            5 if !self.own.is_empty() => {
-                let i = self.below(self.own.len() as u32) as usize;
-                let (name, kind) = self.own[i].clone();
+            5 if !self.private_arrays.is_empty() => {
+                let i = self.below(self.private_arrays.len() as u32) as usize;
+                let (name, kind) = self.private_arrays[i].clone();
                 let (index, value) = (self.private_index(1), self.value(kind, 2));
                 self.line(&format!("{name}[{index}] = {value};"));
             }
@@ -33,21 +33,21 @@ impl Generator {
                     self.block("else", |g| g.statements(2, depth - 1));
                 }
             }
-            8 => self.counted(depth),
-            9 => self.repeated(depth),
+            8 => self.for_loop(depth),
+            9 => self.while_loop(depth),
             _ => self.switch(depth),
         }
     }
 
     fn declare(&mut self) {
-        let kind = self.of(&Kind::ALL);
+        let kind = self.pick(&Kind::ALL);
         let name = self.fresh("v");
         match self.below(5) {
-            0 if self.own.len() < 3 => {
+            0 if self.private_arrays.len() < 3 => {
                 self.line(&format!("{}[4] {name};", kind.name()));
                 let first = self.value(kind, 1);
                 self.line(&format!("{name}[1] = {first};"));
-                self.own.push((name, kind));
+                self.private_arrays.push((name, kind));
             }
             _ => {
                 let value = self.value(kind, 3);
@@ -58,44 +58,44 @@ impl Generator {
     }
 
     fn assign(&mut self) {
-        let fit: Vec<(String, Kind)> = self.locals.iter().filter(|l| l.writable).map(|l| (l.name.clone(), l.kind)).collect();
-        if fit.is_empty() {
+        let candidates: Vec<(String, Kind)> = self.locals.iter().filter(|l| l.writable).map(|l| (l.name.clone(), l.kind)).collect();
+        if candidates.is_empty() {
             return self.declare();
         }
-        let i = self.below(fit.len() as u32) as usize;
-        let (name, kind) = fit[i].clone();
+        let i = self.below(candidates.len() as u32) as usize;
+        let (name, kind) = candidates[i].clone();
         let (sign, value) = (self.assigning(kind), self.value(kind, 3));
         self.line(&format!("{name} {sign} {value};"));
     }
 
     fn assigning(&mut self, kind: Kind) -> &'static str {
         match kind {
-            Kind::Float => self.of(&["=", "+=", "-=", "*="]),
-            Kind::Uint | Kind::Int => self.of(&["=", "=", "+=", "^=", "*=", "-=", "|="]),
+            Kind::Float => self.pick(&["=", "+=", "-=", "*="]),
+            Kind::Uint | Kind::Int => self.pick(&["=", "=", "+=", "^=", "*=", "-=", "|="]),
         }
     }
 
     /// Stores to an element that belongs to this thread, if some array has one. Otherwise assigns
     /// to a variable.
     fn store(&mut self) {
-        let fit: Vec<usize> = (0..self.arrays.len()).filter(|&i| self.arrays[i].using != Use::All).collect();
-        if fit.is_empty() || !self.touches() {
+        let candidates: Vec<usize> = (0..self.arrays.len()).filter(|&i| self.arrays[i].using != Use::All).collect();
+        if candidates.is_empty() || !self.use_access() {
             return self.assign();
         }
-        let i = self.of(&fit);
+        let i = self.pick(&candidates);
         let array = self.arrays[i].clone();
         let place = format!("{}[{}]", array.name, self.own_index(&array));
         let stored = match self.below(8) {
             // Stores a whole element, copied from an element that this thread may read.
-            0 if self.touches() => {
+            0 if self.use_access() => {
                 let from = self.read_index(&array, 1);
                 format!("{place} = {}[{from}];", array.name)
             }
             1 if array.element.leaves[0].1 != Kind::Float => {
-                format!("{place}{}{};", array.element.leaves[0].0, self.of(&["++", "--"]))
+                format!("{place}{}{};", array.element.leaves[0].0, self.pick(&["++", "--"]))
             }
             _ => {
-                let (leaf, kind, _) = self.of(array.element.leaves);
+                let (leaf, kind, _) = self.pick(array.element.leaves);
                 let sign = self.assigning(kind);
                 if sign != "=" {
                     self.accesses -= 1;
@@ -112,7 +112,7 @@ impl Generator {
 
     /// An atomic operation that fits the current use of the atomics.
     fn atomic(&mut self) {
-        if self.atomics.is_empty() || !self.touches() {
+        if self.atomics.is_empty() || !self.use_access() {
             return self.assign();
         }
         let i = self.below(self.atomics.len() as u32) as usize;
@@ -129,7 +129,7 @@ impl Generator {
                 readable = false;
             }
             AtomicUse::Read => {
-                let (operation, index) = (self.of(&["Add", "Or", "Xor"]), self.value(Kind::Uint, 1));
+                let (operation, index) = (self.pick(&["Add", "Or", "Xor"]), self.value(Kind::Uint, 1));
                 let zero = if kind == Kind::Uint { "0u" } else { "0" };
                 self.line(&format!("Interlocked{operation}(&{name}[{index} % {count}u], {zero}, &{old});"));
             }
@@ -142,7 +142,7 @@ impl Generator {
                         self.line(&format!("InterlockedCompareExchange(&{name}[lane], {expected}, {value}, &{old});"));
                     }
                     _ => {
-                        let operation = self.of(&["Add", "And", "Min", "Max"]);
+                        let operation = self.pick(&["Add", "And", "Min", "Max"]);
                         self.line(&format!("Interlocked{operation}(&{name}[lane], {value}, &{old});"));
                     }
                 }
@@ -156,49 +156,49 @@ impl Generator {
 
     /// Writes the inside of a loop. Small shapes have no shared accesses there, since each would
     /// run several times.
-    pub(super) fn looped(&mut self, inside: impl FnOnce(&mut Self)) {
-        let sharing = self.sharing;
-        self.sharing &= !self.shape.small;
+    pub(super) fn loop_body(&mut self, inside: impl FnOnce(&mut Self)) {
+        let sharing = self.may_share_memory;
+        self.may_share_memory &= !self.shape.small;
         inside(self);
-        self.sharing = sharing;
+        self.may_share_memory = sharing;
     }
 
-    fn counted(&mut self, depth: u32) {
+    fn for_loop(&mut self, depth: u32) {
         let i = self.fresh("i");
         let least = self.below(2);
-        let most = self.value(Kind::Uint, 1);
-        self.looped(|g| {
-            g.block(&format!("for (uint {i} = {least}u; {i} < ({most} % 4u); {i}++)"), |g| {
+        let limit = self.value(Kind::Uint, 1);
+        self.loop_body(|g| {
+            g.block(&format!("for (uint {i} = {least}u; {i} < ({limit} % 4u); {i}++)"), |g| {
                 g.locals.push(Local { name: i, kind: Kind::Uint, writable: false });
                 g.statements(2, depth - 1);
-                g.leave();
+                g.perhaps_jump();
             });
         });
     }
 
-    fn repeated(&mut self, depth: u32) {
+    fn while_loop(&mut self, depth: u32) {
         let n = self.fresh("n");
-        let most = 1 + self.below(3);
+        let limit = 1 + self.below(3);
         self.line(&format!("uint {n} = 0u;"));
         self.locals.push(Local { name: n.clone(), kind: Kind::Uint, writable: false });
         let first = self.one_in(2);
-        let head = if first { "do".to_string() } else { format!("while ({n} < {most}u)") };
-        self.looped(|g| {
+        let head = if first { "do".to_string() } else { format!("while ({n} < {limit}u)") };
+        self.loop_body(|g| {
             g.block(&head, |g| {
                 g.line(&format!("{n}++;"));
                 g.statements(2, depth - 1);
-                g.leave();
+                g.perhaps_jump();
             });
             if first {
-                g.line(&format!("while ({n} < {most}u);"));
+                g.line(&format!("while ({n} < {limit}u);"));
             }
         });
     }
 
     /// Leaves an iteration of a loop, or the loop.
-    fn leave(&mut self) {
+    fn perhaps_jump(&mut self) {
         if self.one_in(3) {
-            let (condition, way) = (self.condition(1), self.of(&["break", "continue"]));
+            let (condition, way) = (self.condition(1), self.pick(&["break", "continue"]));
             self.line(&format!("if {condition} {way};"));
             self.statement(0);
         }
@@ -210,15 +210,15 @@ impl Generator {
         self.block(&format!("switch ({on} % 4u)"), |g| {
             for case in 0..cases {
                 g.line(&format!("case {case}u: {{"));
-                let (locals, own) = (g.locals.len(), g.own.len());
+                let (locals, own) = (g.locals.len(), g.private_arrays.len());
                 g.indent += 1;
                 g.statements(2, depth - 1);
-                let end = g.of(&["break;", "break;", "fallthrough;"]);
+                let end = g.pick(&["break;", "break;", "fallthrough;"]);
                 g.line(end);
                 g.indent -= 1;
                 g.line("}");
                 g.locals.truncate(locals);
-                g.own.truncate(own);
+                g.private_arrays.truncate(own);
             }
             g.block("default:", |g| {
                 g.statements(1, depth - 1);

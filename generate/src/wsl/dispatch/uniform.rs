@@ -1,7 +1,7 @@
 //! The parts that all threads of a group execute together: the frame of the program, barriers, and
 //! the planted race.
 
-use super::{Array, GIVEN, Generator, Kind, LEFT, Local, Use};
+use super::{Array, Generator, Kind, Local, RESULTS_PER_THREAD, UNIFORM_WORDS, Use};
 
 /// The barriers, with whether they fence threadgroup memory and device memory.
 const BARRIERS: [(&str, bool, bool); 4] = [
@@ -53,16 +53,16 @@ impl Generator {
 
     /// Writes a function of a `uint`, an `int` and a `float` that accesses no shared memory.
     fn function(&mut self) {
-        let kind = self.of(&Kind::ALL);
+        let kind = self.pick(&Kind::ALL);
         let name = self.fresh("f");
         self.block(&format!("{} {name}(uint a, int b, float c)", kind.name()), |g| {
             for (name, kind) in ["a", "b", "c"].into_iter().zip(Kind::ALL) {
                 g.locals.push(Local { name: name.into(), kind, writable: true });
             }
-            let left = g.left;
-            g.left = 3;
+            let left = g.statements_left;
+            g.statements_left = 3;
             g.statements(2, 1);
-            g.left = left;
+            g.statements_left = left;
             let value = g.value(kind, 2);
             if g.one_in(3) {
                 let (condition, early) = (g.condition(1), g.value(kind, 1));
@@ -95,73 +95,73 @@ impl Generator {
             self.line(&format!("{} {name} = {first};", kind.name()));
             self.locals.push(Local { name: name.into(), kind, writable: true });
         }
-        self.sharing = true;
+        self.may_share_memory = true;
         let rounds = if self.shape.small || self.shape.short { 2 } else { 3 + self.below(3) };
-        let planted = if self.shape.race { self.below(rounds) } else { rounds };
+        let race_round = if self.shape.race { self.below(rounds) } else { rounds };
         for round in 0..rounds {
-            self.epoch();
-            if round == planted {
+            self.statements_to_barrier();
+            if round == race_round {
                 self.plant();
             }
             if round + 1 < rounds {
-                self.together(2);
+                self.barrier_section(2);
             }
         }
-        self.end();
+        self.store_results();
     }
 
     /// Writes the statements of a thread up to the next barrier.
-    fn epoch(&mut self) {
-        let most = if self.shape.small || self.shape.short { 2 } else { 4 };
-        self.statements(most, 2);
+    fn statements_to_barrier(&mut self) {
+        let limit = if self.shape.small || self.shape.short { 2 } else { 4 };
+        self.statements(limit, 2);
     }
 
     /// A value that is the same in all threads of a group.
     fn uniform(&mut self) -> String {
         match self.below(3) {
             0 => "number".into(),
-            _ => format!("given[{}]", self.below(GIVEN)),
+            _ => format!("given[{}]", self.below(UNIFORM_WORDS)),
         }
     }
 
     /// Writes a barrier, perhaps inside of uniform control flow.
-    fn together(&mut self, depth: u32) {
+    fn barrier_section(&mut self, depth: u32) {
         match if self.shape.small || depth == 0 { 0 } else { self.below(7) } {
             4 => {
                 // After the condition, the uses must fit both branches.
                 let (a, b) = (self.uniform(), self.below(4));
                 self.block(&format!("if ({a} > {b}u)"), |g| g.rounds(depth - 1));
                 if self.one_in(2) {
-                    self.meet("sync", true, true);
+                    self.barrier("sync", true, true);
                     self.block(&format!("if ({a} == {b}u)"), |g| g.rounds(depth - 1));
                 }
-                self.meet("AllMemoryBarrierWithGroupSync", true, true);
+                self.barrier("AllMemoryBarrierWithGroupSync", true, true);
             }
             5 => {
-                let (i, of) = (self.fresh("i"), self.uniform());
-                self.block(&format!("for (uint {i} = 0u; {i} < {of} % 3u; {i}++)"), |g| {
+                let (i, bound) = (self.fresh("i"), self.uniform());
+                self.block(&format!("for (uint {i} = 0u; {i} < {bound} % 3u; {i}++)"), |g| {
                     g.locals.push(Local { name: i, kind: Kind::Uint, writable: false });
-                    g.meet("AllMemoryBarrierWithGroupSync", true, true);
-                    g.epoch();
+                    g.barrier("AllMemoryBarrierWithGroupSync", true, true);
+                    g.statements_to_barrier();
                     g.rounds(depth - 1);
                 });
-                self.meet("sync", true, true);
+                self.barrier("sync", true, true);
             }
-            6 => self.idiom(),
+            6 => self.group_sum(),
             _ => {
-                let (name, group, device) = self.of(&BARRIERS);
-                self.meet(name, group, device);
+                let (name, group, device) = self.pick(&BARRIERS);
+                self.barrier(name, group, device);
             }
         }
     }
 
     fn rounds(&mut self, depth: u32) {
-        self.together(depth);
-        self.epoch();
+        self.barrier_section(depth);
+        self.statements_to_barrier();
     }
 
     /// Writes a barrier. Each array that it fences gets a new use.
-    fn meet(&mut self, name: &str, group: bool, device: bool) {
+    fn barrier(&mut self, name: &str, group: bool, device: bool) {
         self.line(&format!("{name}();"));
         for i in 0..self.arrays.len() {
             if if self.arrays[i].device { device } else { group } {
@@ -178,12 +178,12 @@ impl Generator {
 
     /// Writes a sum over the group, by halves or computed by every thread, if there is an array
     /// for it.
-    fn idiom(&mut self) {
+    fn group_sum(&mut self) {
         let threads = self.threads();
-        let fit: Vec<String> =
+        let candidates: Vec<String> =
             self.arrays.iter().filter(|a| !a.device && a.each == 1 && a.element.ty == "uint").map(|a| a.name.clone()).collect();
-        let Some(name) = fit.first() else { return self.meet("sync", true, true) };
-        self.meet("GroupMemoryBarrierWithGroupSync", true, false);
+        let Some(name) = candidates.first() else { return self.barrier("sync", true, true) };
+        self.barrier("GroupMemoryBarrierWithGroupSync", true, false);
         let value = match self.arrays.iter().position(|a| a.name == *name) {
             Some(i) => {
                 self.arrays[i].using = Use::Shifted(0);
@@ -198,11 +198,11 @@ impl Generator {
                 g.line("GroupMemoryBarrierWithGroupSync();");
                 g.line(&format!("if (lane < {s}) {name}[lane] += {name}[lane + {s}];"));
             });
-            self.meet("GroupMemoryBarrierWithGroupSync", true, false);
+            self.barrier("GroupMemoryBarrierWithGroupSync", true, false);
             return;
         }
         if self.shape.short {
-            return self.meet("GroupMemoryBarrierWithGroupSync", true, false);
+            return self.barrier("GroupMemoryBarrierWithGroupSync", true, false);
         }
         let sum = self.fresh("v");
         self.line(&format!("uint {sum} = all(@{name}, lane, {value});"));
@@ -217,12 +217,13 @@ impl Generator {
 
     /// Writes the stores of results at the end of each thread. Some threads may have returned
     /// before others.
-    fn end(&mut self) {
-        let of = |g: &Self, kind: Kind| -> Vec<String> { g.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect() };
-        let at = format!("(number * {}u + lane) * {LEFT}u", self.threads());
-        let whole = [of(self, Kind::Uint), of(self, Kind::Int)].concat();
-        let pick = |g: &mut Self, all: &[String]| -> String { all[g.below(all.len() as u32) as usize].clone() };
-        let first = pick(self, &whole);
+    fn store_results(&mut self) {
+        let names_of =
+            |g: &Self, kind: Kind| -> Vec<String> { g.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect() };
+        let at = format!("(number * {}u + lane) * {RESULTS_PER_THREAD}u", self.threads());
+        let whole = [names_of(self, Kind::Uint), names_of(self, Kind::Int)].concat();
+        let pick_name = |g: &mut Self, all: &[String]| -> String { all[g.below(all.len() as u32) as usize].clone() };
+        let first = pick_name(self, &whole);
         self.line(&format!("whole[{at}] = uint({first});"));
         if self.shape.small {
             return;
@@ -231,8 +232,8 @@ impl Generator {
             let condition = self.condition(1);
             self.line(&format!("if {condition} return;"));
         }
-        let real = of(self, Kind::Float);
-        let (second, third) = (pick(self, &whole), pick(self, &real));
+        let real = names_of(self, Kind::Float);
+        let (second, third) = (pick_name(self, &whole), pick_name(self, &real));
         self.line(&format!("whole[{at} + 1u] = uint({second});"));
         self.line(&format!("real[{at}] = {third};"));
         self.line(&format!("real[{at} + 1u] = x;"));
@@ -240,35 +241,35 @@ impl Generator {
 
     /// Plants racing accesses. Every thread reaches them, and they race whatever happened before.
     fn plant(&mut self) {
-        let (threads, alone) = (self.threads(), self.threads() == 1);
+        let (threads, single_thread) = (self.threads(), self.threads() == 1);
         // The only thread of a group can race only with other groups.
-        let fit: Vec<Array> = self.arrays.iter().filter(|a| !alone || a.device).cloned().collect();
-        if fit.is_empty() {
+        let candidates: Vec<Array> = self.arrays.iter().filter(|a| !single_thread || a.device).cloned().collect();
+        if candidates.is_empty() {
             return;
         }
-        let array = fit[self.below(fit.len() as u32) as usize].clone();
-        let (leaf, kind, _) = self.of(array.element.leaves);
+        let array = candidates[self.below(candidates.len() as u32) as usize].clone();
+        let (leaf, kind, _) = self.pick(array.element.leaves);
         let name = &array.name;
         let (value, read) = (self.value(kind, 1), self.fresh("raced"));
         let own = Array { using: Use::Shifted(0), ..array.clone() };
-        let mine = format!("{name}[{}]{leaf}", self.in_part(&own, format!("lane * {}u", array.each)));
-        let next = format!("{name}[{}]{leaf}", self.in_part(&own, format!("((lane + 1u) % {threads}u) * {}u", array.each)));
+        let own_place = format!("{name}[{}]{leaf}", self.in_part(&own, format!("lane * {}u", array.each)));
+        let next_place = format!("{name}[{}]{leaf}", self.in_part(&own, format!("((lane + 1u) % {threads}u) * {}u", array.each)));
         let start = self.text.len();
-        match if alone { 0 } else { self.below(4) } {
+        match if single_thread { 0 } else { self.below(4) } {
             // No barrier orders groups.
             0 if array.device && self.group_count() > 1 => {
                 self.line("AllMemoryBarrierWithGroupSync();");
                 self.line(&format!("if (lane == 0u) {name}[0u]{leaf} = {value};"));
             }
             1 => {
-                self.line(&format!("{mine} = {value};"));
-                self.line(&format!("{} {read} = {next};", kind.name()));
+                self.line(&format!("{own_place} = {value};"));
+                self.line(&format!("{} {read} = {next_place};", kind.name()));
             }
             // The barrier fences the other memory, so it does not order these accesses.
             2 => {
-                self.line(&format!("{mine} = {value};"));
+                self.line(&format!("{own_place} = {value};"));
                 self.line(if array.device { "GroupMemoryBarrierWithGroupSync();" } else { "DeviceMemoryBarrierWithGroupSync();" });
-                self.line(&format!("{} {read} = {next};", kind.name()));
+                self.line(&format!("{} {read} = {next_place};", kind.name()));
             }
             _ => self.line(&format!("{name}[{}]{leaf} = {value};", self.in_part(&own, "0u".into()))),
         }

@@ -9,13 +9,13 @@ use smallstep_semantics::wsl::types::TypeId;
 
 impl Generator {
     pub(super) fn expression_statement(&mut self) -> Statement {
-        if self.breaks(Fault::Recursion, Rule::WslVRecursion) {
+        if self.makes_fault(Fault::Recursion, Rule::WslVRecursion) {
             // A recursion through two functions, whatever their names.
             self.decls.push("int around(int a) { return about(a); }\nint about(int a) { return around(a); }".into());
         }
         if self.flavour == Flavour::Any
             && self.fault == Some(Fault::ThreadgroupVertex)
-            && self.breaks(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup)
+            && self.makes_fault(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup)
         {
             self.decls.push("void shares() { threadgroup int a; }\nvertex void sharing() { shares(); }".into());
         }
@@ -29,8 +29,8 @@ impl Generator {
     /// An expression in a place where a declaration could stand.
     pub(super) fn effect(&mut self) -> String {
         for _ in 0..4 {
-            let Some(e) = self.attempt(Generator::effective) else { continue };
-            return if e.stands { e.text } else { format!("({})", e.text) };
+            let Some(e) = self.attempt(Generator::effect_expression) else { continue };
+            return if e.is_statement { e.text } else { format!("({})", e.text) };
         }
         let e = self.place_or_new(TypeId::INT, Want::Assignable);
         e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
@@ -38,25 +38,25 @@ impl Generator {
 
     /// A use of an accessor that the program declares.
     fn own_accessor(&mut self) -> Option<Expression> {
-        let all: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
-        if all.is_empty() {
+        let candidates: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
+        if candidates.is_empty() {
             return None;
         }
-        let a = self.of(&all);
+        let a = self.pick(&candidates);
         let spaces: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| a.takers & (1 << *s as u8) != 0).collect();
         let want = match self.below(4) {
             0 => Want::Value,
-            1 if !spaces.is_empty() => Want::Address(self.of(&spaces)),
+            1 if !spaces.is_empty() => Want::Address(self.pick(&spaces)),
             // Without a matching address-taker, an address-taker for thread memory still gives a
             // getter and a setter.
-            2 if !spaces.is_empty() => Want::Address(self.of(&AddressSpace::ALL)),
+            2 if !spaces.is_empty() => Want::Address(self.pick(&AddressSpace::ALL)),
             _ => Want::Assignable,
         };
         let from = match self.below(4) {
-            0 => self.value(a.of, 1)?,
-            _ => self.place_or_new(a.of, want)?,
+            0 => self.value(a.owner, 1)?,
+            _ => self.place_or_new(a.owner, want)?,
         };
-        let e = self.accessed(&from, &a)?;
+        let e = self.access_by(&from, &a)?;
         if self.is_wanted(Want::Assignable, e.kind) && !self.one_in(4) {
             let value = self.expected(a.ty, 1)?;
             return Some(Expression::effect(format!("{} = {}", e.at(Level::Prefix), value.at(Level::Ternary)), Level::Ternary, a.ty));
@@ -71,12 +71,12 @@ impl Generator {
 
     /// A use of an operator or cast that the program declares.
     fn own_operator(&mut self) -> Option<Expression> {
-        let own = |f: &&Function| f.ready && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
-        let all: Vec<Function> = self.functions.iter().filter(own).cloned().collect();
-        if all.is_empty() {
+        let is_own_operator = |f: &&Function| f.has_body && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
+        let candidates: Vec<Function> = self.functions.iter().filter(is_own_operator).cloned().collect();
+        if candidates.is_empty() {
             return None;
         }
-        let f = self.of(&all);
+        let f = self.pick(&candidates);
         match f.name.as_str() {
             "operator++" | "operator--" => self.step(f.result),
             _ if f.parameters.len() == 2 && f.result == f.parameters[0] && self.one_in(2) => self.compound(f.result, 1),
@@ -84,9 +84,9 @@ impl Generator {
         }
     }
 
-    fn effective(&mut self) -> Option<Expression> {
-        let which = if self.textured && self.one_in(3) { 8 } else { self.below(14) };
-        match which {
+    fn effect_expression(&mut self) -> Option<Expression> {
+        let choice = if self.textured && self.one_in(3) { 8 } else { self.below(14) };
+        match choice {
             0..=2 => {
                 let ty = self.value_type(2);
                 self.assignment(ty, 2)
@@ -96,21 +96,21 @@ impl Generator {
                 self.compound(ty, 2)
             }
             4 => {
-                let ty = self.of(&[TypeId::INT, TypeId::UINT]);
+                let ty = self.pick(&[TypeId::INT, TypeId::UINT]);
                 self.step(ty)
             }
             5 => self.built_in_call(TypeId::VOID, 1),
             6 | 7 => {
-                let all: Vec<Function> = self
+                let candidates: Vec<Function> = self
                     .functions
                     .iter()
-                    .filter(|f| f.ready && !f.name.starts_with("operator") && self.flavour.calls(f.flavour))
+                    .filter(|f| f.has_body && !f.name.starts_with("operator") && self.flavour.calls(f.flavour))
                     .cloned()
                     .collect();
-                if all.is_empty() {
+                if candidates.is_empty() {
                     return None;
                 }
-                let f = self.of(&all);
+                let f = self.pick(&candidates);
                 self.user_call(f.result, 2)
             }
             8 => {
@@ -118,8 +118,8 @@ impl Generator {
                 if textures.is_empty() {
                     return None;
                 }
-                let t = self.of(&textures);
-                self.texture_call(t, None, 1).map(|e| if e.stands { e } else { self.in_parens(e) })
+                let t = self.pick(&textures);
+                self.texture_call(t, None, 1).map(|e| if e.is_statement { e } else { self.in_parens(e) })
             }
             9 | 10 => self.own_accessor(),
             11 | 12 => self.own_operator(),

@@ -29,13 +29,13 @@ impl Generator {
         while inputs.len() > 1 && self.one_in(2) {
             let n = 1 + self.below(inputs.len());
             // An array reference cannot be a field. Fields of a structure stay there.
-            let (inside, rest): (Vec<Item>, Vec<Item>) =
+            let (fields, others): (Vec<Item>, Vec<Item>) =
                 inputs[..n].iter().cloned().partition(|item| !self.is_reference(item.ty) && !item.semantic.is_empty());
-            if inside.is_empty() {
+            if fields.is_empty() {
                 break;
             }
-            inputs.splice(..n, rest);
-            let ty = self.structure_of(&inside);
+            inputs.splice(..n, others);
+            let ty = self.structure_of(&fields);
             let name = self.fresh("a");
             if self.one_in(3) {
                 let outer = self.structure_of(&[Item { qualifiers: String::new(), ty, name, semantic: String::new() }]);
@@ -44,8 +44,8 @@ impl Generator {
             } else {
                 // Members that occur twice are the same inputs.
                 if self.one_in(8) {
-                    let again = self.fresh("a");
-                    inputs.push(Item { qualifiers: String::new(), ty, name: again, semantic: String::new() });
+                    let second_name = self.fresh("a");
+                    inputs.push(Item { qualifiers: String::new(), ty, name: second_name, semantic: String::new() });
                 }
                 inputs.push(Item { qualifiers: String::new(), ty, name, semantic: String::new() });
             }
@@ -54,38 +54,38 @@ impl Generator {
             inputs.extend(self.textures());
         }
         for item in &inputs {
-            let written = self.written(item.ty);
+            let written = self.type_text(item.ty);
             texts.push(format!("{}{written} {}{}", item.qualifiers, item.name, item.semantic));
             variables.push(Variable { name: item.name.as_str().into(), ty: item.ty, space: AddressSpace::Thread });
         }
         let (result, semantic) = match &outputs[..] {
             [] => (TypeId::VOID, String::new()),
-            [one] if self.one_in(2) && one.qualifiers.is_empty() => (one.ty, one.semantic.clone()),
-            all => (self.structure_of(all), String::new()),
+            [item] if self.one_in(2) && item.qualifiers.is_empty() => (item.ty, item.semantic.clone()),
+            items => (self.structure_of(items), String::new()),
         };
         let name = self.fresh("main");
-        let begin = match stage {
+        let stage_text = match stage {
             0 => "vertex".to_string(),
             1 => "fragment".to_string(),
             _ => {
                 let (text, threads) = self.numthreads();
-                if let Some(given) = self.own_buffer(threads, &mut variables) {
-                    texts.push(given);
+                if let Some(buffer_parameters) = self.own_buffer(threads, &mut variables) {
+                    texts.push(buffer_parameters);
                 }
                 format!("{text} compute")
             }
         };
-        let written = self.written(result);
+        let written = self.type_text(result);
         let body = self.function_body(variables, result, flavour);
-        (self.own_element, self.stored) = (None, false);
-        self.decls.push(format!("{begin} {written} {name}({}){semantic} {body}", texts.join(", ")));
+        (self.own_element, self.has_stored) = (None, false);
+        self.decls.push(format!("{stage_text} {written} {name}({}){semantic} {body}", texts.join(", ")));
     }
 
     fn structure_of(&mut self, items: &[Item]) -> TypeId {
         let name = self.fresh("IO");
         let mut text = format!("struct {name} {{ ");
         for item in items {
-            let written = self.written(item.ty);
+            let written = self.type_text(item.ty);
             text.push_str(&format!("{}{written} {}{}; ", item.qualifiers, item.name, item.semantic));
         }
         self.decls.push(format!("{text}}}"));
@@ -107,9 +107,9 @@ impl Generator {
             let ty = self.stage_type();
             let mut item = self.item(ty, format!("attribute({i})"));
             item.qualifiers = if interpolated {
-                let one = self.of(&["", "", "nointerpolation ", "noperspective "]);
-                let one = if self.is_flat(ty) { "nointerpolation " } else { one };
-                format!("{one}{}", self.of(&["", "", "centroid ", "sample "]))
+                let interpolation = self.pick(&["", "", "nointerpolation ", "noperspective "]);
+                let interpolation = if self.is_flat(ty) { "nointerpolation " } else { interpolation };
+                format!("{interpolation}{}", self.pick(&["", "", "centroid ", "sample "]))
             } else {
                 self.ignored_qualifiers()
             };
@@ -143,12 +143,12 @@ impl Generator {
             let ty = if self.one_in(2) {
                 self.opaque_type()
             } else {
-                let mut of = self.value_type(1);
-                if !self.slice(of) || self.is_unbound(of) {
-                    of = self.of(&[TypeId::FLOAT, TypeId::ATOMIC_UINT, TypeId::ATOMIC_INT, FLOAT4]);
+                let mut element = self.value_type(1);
+                if !self.is_slice_element(element) || self.is_unbound(element) {
+                    element = self.pick(&[TypeId::FLOAT, TypeId::ATOMIC_UINT, TypeId::ATOMIC_INT, FLOAT4]);
                 }
-                let space = self.of(&[AddressSpace::Device, AddressSpace::Constant]);
-                self.reference_to(space, of)
+                let space = self.pick(&[AddressSpace::Device, AddressSpace::Constant]);
+                self.reference_to(space, element)
             };
             let semantic = if self.one_in(2) { format!("register(r{i})") } else { format!("register(r{i}, space{i})") };
             out.push(self.item(ty, semantic));
@@ -170,10 +170,10 @@ impl Generator {
         out
     }
 
-    pub(super) fn slice(&self, ty: TypeId) -> bool {
+    pub(super) fn is_slice_element(&self, ty: TypeId) -> bool {
         match self.ty(ty) {
             Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..) => true,
-            Type::Struct(s) => self.structs[s.0 as usize].fields.iter().all(|f| self.slice(f.1)),
+            Type::Struct(s) => self.structs[s.0 as usize].fields.iter().all(|f| self.is_slice_element(f.1)),
             _ => false,
         }
     }

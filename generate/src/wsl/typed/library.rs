@@ -34,7 +34,7 @@ pub(super) enum ArgumentKind {
 impl ArgumentKind {
     pub(super) fn fits(self, ty: TypeId) -> bool {
         match self {
-            ArgumentKind::Typed(of) => of == ty,
+            ArgumentKind::Typed(actual) => actual == ty,
             ArgumentKind::Integer(v) => match ty {
                 TypeId::INT => i32::try_from(v).is_ok(),
                 TypeId::UINT => u32::try_from(v).is_ok(),
@@ -50,7 +50,7 @@ struct Instances {
     by_name: FxHashMap<(&'static str, TypeId, usize), Vec<usize>>,
 }
 
-fn named(i: &Instance) -> (&'static str, TypeId, usize) {
+fn overload_key(i: &Instance) -> (&'static str, TypeId, usize) {
     (i.name, if i.name.is_empty() { i.result } else { TypeId::VOID }, i.parameters.len())
 }
 
@@ -70,7 +70,7 @@ static INSTANCES: LazyLock<Instances> = LazyLock::new(|| {
                 let Some((parameters, result)) = instance(&types, signature, t) else { continue };
                 let i = Instance { name, parameters, result, stages: row.stages };
                 out.by_result.entry(result).or_default().push(out.list.len());
-                out.by_name.entry(named(&i)).or_default().push(out.list.len());
+                out.by_name.entry(overload_key(&i)).or_default().push(out.list.len());
                 out.list.push(i);
             }
         }
@@ -87,23 +87,23 @@ fn instance(types: &Types, signature: &Signature, t: TypeId) -> Option<(Vec<Para
     Some((parameters?, signature.result.of(types, t, 0)?))
 }
 
-/// Whether overload resolution selects instance `which`. It is the only instance that fits, or the
+/// Whether overload resolution selects instance `number`. It is the only instance that fits, or the
 /// only one if literals have type int.
-fn means(name: (&'static str, TypeId, usize), given: &[ArgumentKind], which: usize) -> bool {
-    let all = &INSTANCES.by_name[&name];
+fn resolves_to(name: (&'static str, TypeId, usize), argument_kinds: &[ArgumentKind], number: usize) -> bool {
+    let overloads = &INSTANCES.by_name[&name];
     let fits = |i: &&usize, literal: bool| {
-        INSTANCES.list[**i].parameters.iter().zip(given).all(|(p, g)| match (p, g) {
+        INSTANCES.list[**i].parameters.iter().zip(argument_kinds).all(|(p, g)| match (p, g) {
             (Parameter::Is(ty), ArgumentKind::Integer(_)) if literal => *ty == TypeId::INT && g.fits(*ty),
             (Parameter::Is(ty), _) => g.fits(*ty),
             (Parameter::Pointer(..), _) => true,
         })
     };
-    let first: Vec<&usize> = all.iter().filter(|i| fits(i, false)).collect();
-    if first.len() == 1 {
-        return *first[0] == which;
+    let fitting: Vec<&usize> = overloads.iter().filter(|i| fits(i, false)).collect();
+    if fitting.len() == 1 {
+        return *fitting[0] == number;
     }
-    let second: Vec<&usize> = all.iter().filter(|i| fits(i, true)).collect();
-    second.len() == 1 && *second[0] == which
+    let fitting_as_int: Vec<&usize> = overloads.iter().filter(|i| fits(i, true)).collect();
+    fitting_as_int.len() == 1 && *fitting_as_int[0] == number
 }
 
 impl Generator {
@@ -123,41 +123,41 @@ impl Generator {
         {
             return Some(e);
         }
-        let all = INSTANCES.by_result.get(&ty)?;
+        let instances = INSTANCES.by_result.get(&ty)?;
         // Most instances belong to a few names, so a name is chosen first.
-        let mut names: Vec<&'static str> = all.iter().map(|i| INSTANCES.list[*i].name).collect();
+        let mut names: Vec<&'static str> = instances.iter().map(|i| INSTANCES.list[*i].name).collect();
         names.dedup();
-        let name = self.of(&names);
-        let of_name: Vec<usize> = all.iter().copied().filter(|i| INSTANCES.list[*i].name == name).collect();
-        let which = self.of(&of_name);
-        let called = &INSTANCES.list[which];
+        let name = self.pick(&names);
+        let instances_of_name: Vec<usize> = instances.iter().copied().filter(|i| INSTANCES.list[*i].name == name).collect();
+        let number = self.pick(&instances_of_name);
+        let called = &INSTANCES.list[number];
         if !self.may_call(called.stages)
             || matches!(called.name, "operator++" | "operator--")
-            || self.several && !self.is_for_one_thread(called.name)
+            || self.has_several_threads && !self.is_for_one_thread(called.name)
         {
             return None;
         }
-        let mut given = Vec::new();
+        let mut argument_kinds = Vec::new();
         let mut texts: Vec<Option<String>> = Vec::new();
         for p in &called.parameters {
             let literal = match p {
                 Parameter::Is(TypeId::INT | TypeId::UINT | TypeId::FLOAT) if self.one_in(4) => {
                     let (text, value) = if matches!(p, Parameter::Is(TypeId::UINT)) { self.integer(0, 40) } else { self.integer(-9, 40) };
-                    given.push(ArgumentKind::Integer(value));
+                    argument_kinds.push(ArgumentKind::Integer(value));
                     Some(text)
                 }
                 Parameter::Is(ty) => {
-                    given.push(ArgumentKind::Typed(*ty));
+                    argument_kinds.push(ArgumentKind::Typed(*ty));
                     None
                 }
                 Parameter::Pointer(_, to) => {
-                    given.push(ArgumentKind::Typed(*to));
+                    argument_kinds.push(ArgumentKind::Typed(*to));
                     None
                 }
             };
             texts.push(literal);
         }
-        let literals = means(named(called), &given, which);
+        let literals = resolves_to(overload_key(called), &argument_kinds, number);
         let mut arguments = Vec::new();
         for (p, text) in called.parameters.iter().zip(texts) {
             arguments.push(match (p, text) {
@@ -171,9 +171,10 @@ impl Generator {
 
     /// A pointer to the type in one of these spaces.
     pub(super) fn pointer_in(&mut self, spaces: Spaces, to: TypeId, depth: usize) -> Option<Expression> {
-        let mut all: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| spaces.has(*s) && self.library_takes(*s)).collect();
-        while !all.is_empty() {
-            let space = all.swap_remove(self.below(all.len()));
+        let mut candidates: Vec<AddressSpace> =
+            AddressSpace::ALL.into_iter().filter(|s| spaces.has(*s) && self.library_takes(*s)).collect();
+        while !candidates.is_empty() {
+            let space = candidates.swap_remove(self.below(candidates.len()));
             let ty = self.pointer(space, to);
             if let Some(e) = self.attempt(|g| g.value(ty, depth)) {
                 return Some(e);
@@ -185,7 +186,7 @@ impl Generator {
     /// The text of an operator or call with these arguments.
     pub(super) fn render(&mut self, name: &str, result: TypeId, arguments: Vec<Expression>) -> Option<Expression> {
         if name.is_empty() {
-            let name = self.called(result)?;
+            let name = self.call_name(result)?;
             return Some(self.call_text(&name, result, &arguments));
         }
         let Some(sign) = name.strip_prefix("operator") else { return Some(self.call_text(name, result, &arguments)) };
@@ -217,14 +218,14 @@ impl Generator {
     fn family_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         let textures = self.visible_textures();
         if !textures.is_empty() && (self.textured || self.one_in(2)) {
-            let t = self.of(&textures);
+            let t = self.pick(&textures);
             return self.texture_call(t, Some(ty), depth);
         }
         if ty == TypeId::BOOL && !self.enums.is_empty() {
             let i = self.below(self.enums.len());
             let e = self.types.intern(Type::Enum(smallstep_semantics::wsl::types::EnumId(i as u32)));
             let (a, b) = (self.value(e, depth)?, self.value(e, depth)?);
-            let name = self.of(&["operator==", "operator!="]);
+            let name = self.pick(&["operator==", "operator!="]);
             return self.render(name, ty, vec![a, b]);
         }
         if matches!(self.ty(ty), Type::Enum(_)) {
@@ -234,11 +235,11 @@ impl Generator {
             return self.render("", ty, vec![e]);
         }
         if ty == TypeId::INT || ty == TypeId::UINT {
-            let of: Vec<usize> = (0..self.enums.len()).filter(|i| self.types.enum_bases[*i] == ty).collect();
-            if of.is_empty() {
+            let candidates: Vec<usize> = (0..self.enums.len()).filter(|i| self.types.enum_bases[*i] == ty).collect();
+            if candidates.is_empty() {
                 return None;
             }
-            let i = self.of(&of);
+            let i = self.pick(&candidates);
             let e = self.types.intern(Type::Enum(smallstep_semantics::wsl::types::EnumId(i as u32)));
             let e = self.value(e, depth)?;
             return if self.one_in(2) {
@@ -257,25 +258,25 @@ impl Generator {
 
     /// A call of a texture's function. If possible it returns the type.
     pub(super) fn texture_call(&mut self, texture: TypeId, ty: Option<TypeId>, depth: usize) -> Option<Expression> {
-        let mut all: Vec<(&'static str, &'static Signature)> = Vec::new();
+        let mut candidates: Vec<(&'static str, &'static Signature)> = Vec::new();
         for row in TABLE.iter().flat_map(|s| s.rows) {
             let Name::Function(name) = row.name else { continue };
             for signature in row.signatures {
-                if self.several && !self.is_for_one_thread(name) {
+                if self.has_several_threads && !self.is_for_one_thread(name) {
                     continue;
                 }
                 let of_textures =
                     signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
                 if of_textures && self.may_call(row.stages) && ty.is_none_or(|ty| signature.result.of(&self.types, texture, 0) == Some(ty))
                 {
-                    all.push((name, signature));
+                    candidates.push((name, signature));
                 }
             }
         }
-        if all.is_empty() {
+        if candidates.is_empty() {
             return None;
         }
-        let (name, signature) = self.of(&all);
+        let (name, signature) = self.pick(&candidates);
         let (parameters, result) = instance(&self.types, signature, texture)?;
         let mut arguments = Vec::new();
         for p in parameters {
@@ -303,7 +304,7 @@ impl Generator {
         }
         for f in &self.functions {
             let sign = f.name.strip_prefix("operator").unwrap_or("");
-            if f.ready
+            if f.has_body
                 && !f.cast
                 && SIGNS.contains(&sign)
                 && f.parameters.len() == 2

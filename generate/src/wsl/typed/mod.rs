@@ -48,7 +48,7 @@ pub fn program(seed: u64) -> String {
 pub fn near_miss(seed: u64, fault: Fault) -> Option<(String, Rule)> {
     let mut g = Generator::new(seed, Some(fault), Purpose::Validation);
     g.declarations();
-    let rule = g.broken?;
+    let rule = g.broken_rule?;
     Some((g.decls.join("\n"), rule))
 }
 
@@ -83,10 +83,10 @@ struct Enumeration {
 }
 
 /// The accessors that the program declares for `e.field`, or for `e[i]` if there is no field, on
-/// values of type `of`.
+/// values of type `owner`.
 #[derive(Clone)]
 struct Accessor {
-    of: TypeId,
+    owner: TypeId,
     field: Option<Rc<str>>,
     ty: TypeId,
     getter: bool,
@@ -105,7 +105,7 @@ struct Function {
     result: TypeId,
     flavour: Flavour,
     /// Whether its body is written. Functions without a body may not be called yet.
-    ready: bool,
+    has_body: bool,
 }
 
 /// A variable or parameter.
@@ -161,17 +161,17 @@ struct Expression {
     ty: TypeId,
     /// Whether it can be a statement without parentheses: it assigns, steps, calls, or has
     /// parentheses already.
-    stands: bool,
+    is_statement: bool,
 }
 
 impl Expression {
     fn new(text: impl Into<String>, level: Level, kind: Kind, ty: TypeId) -> Expression {
-        Expression { text: text.into(), level, kind, ty, stands: false }
+        Expression { text: text.into(), level, kind, ty, is_statement: false }
     }
 
     /// An expression with an effect, which can be a statement.
     fn effect(text: impl Into<String>, level: Level, ty: TypeId) -> Expression {
-        Expression { stands: true, ..Expression::new(text, level, Kind::Right, ty) }
+        Expression { is_statement: true, ..Expression::new(text, level, Kind::Right, ty) }
     }
 
     /// The text for a place that needs at least this level, with parentheses if necessary.
@@ -206,18 +206,18 @@ struct Generator {
     flavour: Flavour,
     result: TypeId,
     fault: Option<Fault>,
-    broken: Option<Rule>,
+    broken_rule: Option<Rule>,
     purpose: Purpose,
     /// Whether the program has about 30 statements.
     short: bool,
     /// Whether each entry point has textures and calls their functions often.
     textured: bool,
     /// Whether several threads run, so that accesses could race.
-    several: bool,
+    has_several_threads: bool,
     /// The element of a buffer that belongs to the current thread alone, as text, and its type.
     own_element: Option<(String, TypeId)>,
     /// Whether the entry point has stored in that element.
-    stored: bool,
+    has_stored: bool,
     restricted: std::collections::BTreeSet<Restriction>,
 }
 
@@ -240,13 +240,13 @@ impl Generator {
             flavour: Flavour::Any,
             result: TypeId::VOID,
             fault,
-            broken: None,
+            broken_rule: None,
             purpose,
             short: false,
             textured: false,
-            several: false,
+            has_several_threads: false,
             own_element: None,
-            stored: false,
+            has_stored: false,
             restricted: Default::default(),
         }
     }
@@ -263,7 +263,7 @@ impl Generator {
         self.below(n) == 0
     }
 
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 
@@ -274,23 +274,23 @@ impl Generator {
 
     /// Whether to make the fault here, where it would break `rule`. It is made only once, and not
     /// always at the first possible place.
-    fn breaks(&mut self, fault: Fault, rule: Rule) -> bool {
-        if self.fault != Some(fault) || self.broken.is_some() || self.one_in(3) {
+    fn makes_fault(&mut self, fault: Fault, rule: Rule) -> bool {
+        if self.fault != Some(fault) || self.broken_rule.is_some() || self.one_in(3) {
             return false;
         }
-        self.broken = Some(rule);
+        self.broken_rule = Some(rule);
         true
     }
 
     /// Makes something, or nothing. If nothing is made, a fault inside of it does not count
     /// as made.
     fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let before = self.broken;
-        let made = make(self);
-        if made.is_none() {
-            self.broken = before;
+        let before = self.broken_rule;
+        let result = make(self);
+        if result.is_none() {
+            self.broken_rule = before;
         }
-        made
+        result
     }
 
     fn ty(&self, id: TypeId) -> Type {
@@ -301,12 +301,12 @@ impl Generator {
         self.types.intern(Type::Pointer(space, to))
     }
 
-    fn reference_to(&mut self, space: AddressSpace, of: TypeId) -> TypeId {
-        self.types.intern(Type::ArrayReference(space, of))
+    fn reference_to(&mut self, space: AddressSpace, element: TypeId) -> TypeId {
+        self.types.intern(Type::ArrayReference(space, element))
     }
 
-    fn array(&mut self, of: TypeId, n: u32) -> TypeId {
-        self.types.intern(Type::Array(of, n))
+    fn array(&mut self, element: TypeId, n: u32) -> TypeId {
+        self.types.intern(Type::Array(element, n))
     }
 
     fn structure(&mut self, i: usize) -> TypeId {
@@ -327,7 +327,7 @@ impl Generator {
     }
 
     fn scalar(&mut self) -> TypeId {
-        TypeId::scalar(self.of(&Scalar::ALL))
+        TypeId::scalar(self.pick(&Scalar::ALL))
     }
 
     /// A type of values, which fields may have.
@@ -340,11 +340,12 @@ impl Generator {
         match self.below(if depth == 0 { 7 } else { 12 }) {
             0..=3 => self.scalar(),
             4 | 5 => {
-                let (s, n) = (self.of(&Scalar::ALL), 2 + self.below(3) as u8);
+                let (s, n) = (self.pick(&Scalar::ALL), 2 + self.below(3) as u8);
                 TypeId::vector(s, n)
             }
             6 => {
-                let (s, c, r) = (self.of(&[Scalar::Float, Scalar::Float, Scalar::Bool]), 2 + self.below(3) as u8, 2 + self.below(3) as u8);
+                let (s, c, r) =
+                    (self.pick(&[Scalar::Float, Scalar::Float, Scalar::Bool]), 2 + self.below(3) as u8, 2 + self.below(3) as u8);
                 TypeId::matrix(s, c, r)
             }
             7 | 8 if !self.structs.is_empty() => {
@@ -357,9 +358,9 @@ impl Generator {
                 self.types.intern(Type::Enum(smallstep_semantics::wsl::types::EnumId(i as u32)))
             }
             10 | 11 => {
-                let of = self.drawn_type(depth - 1);
+                let element = self.drawn_type(depth - 1);
                 let n = 1 + self.below(5) as u32;
-                self.array(of, n)
+                self.array(element, n)
             }
             _ => self.scalar(),
         }

@@ -73,9 +73,9 @@ impl Generator {
     /// The variables that no other variable of the same name hides.
     pub(super) fn visible(&self) -> Vec<Variable> {
         let frames = &self.frames[..self.limit.min(self.frames.len())];
-        let all = frames.iter().map(|frame| frame.variables.len()).sum();
-        let mut seen = rustc_hash::FxHashSet::with_capacity_and_hasher(all, rustc_hash::FxBuildHasher);
-        let mut out = Vec::with_capacity(all);
+        let count = frames.iter().map(|frame| frame.variables.len()).sum();
+        let mut seen = rustc_hash::FxHashSet::with_capacity_and_hasher(count, rustc_hash::FxBuildHasher);
+        let mut out = Vec::with_capacity(count);
         for frame in frames.iter().rev() {
             for v in frame.variables.iter().rev() {
                 if seen.insert(&*v.name) {
@@ -99,7 +99,7 @@ impl Generator {
     }
 
     /// Whether the accessor works on a value of this kind, by an address-taker or by a getter.
-    fn usable(&self, a: &Accessor, kind: Kind) -> bool {
+    fn accessor_works(&self, a: &Accessor, kind: Kind) -> bool {
         let taker = matches!(kind, Kind::Left(space) if a.takers & (1 << space as u8) != 0);
         taker || a.getter || a.takers & (1 << AddressSpace::Thread as u8) != 0
     }
@@ -110,8 +110,8 @@ impl Generator {
             Type::Struct(s) => {
                 out.extend(self.structs[s.0 as usize].fields.iter().map(|(f, ty)| Step::Field(Name::Of(f.clone()), *ty, EVERYWHERE, true)));
             }
-            Type::Array(of, _) => {
-                out.push(Step::Index(of, EVERYWHERE, true));
+            Type::Array(element, _) => {
+                out.push(Step::Index(element, EVERYWHERE, true));
                 out.push(Step::Length);
             }
             Type::Pointer(space, to) => {
@@ -120,17 +120,17 @@ impl Generator {
                     out.push(Step::Arrow(space, to));
                 }
             }
-            Type::ArrayReference(space, of) => {
-                out.push(Step::Element(space, of));
+            Type::ArrayReference(space, element) => {
+                out.push(Step::Element(space, element));
                 out.push(Step::Length);
             }
             Type::Vector(s, n) => {
                 let letters = 1 + self.below(4);
-                let mut word = [0; 4];
-                word[..letters].fill_with(|| self.below(n.into()));
-                let distinct = (0..letters).all(|i| !word[..i].contains(&word[i]));
-                let of = if letters == 1 { TypeId::scalar(s) } else { TypeId::vector(s, letters as u8) };
-                out.push(Step::Field(Name::Letters(word, letters), of, 0, distinct));
+                let mut components = [0; 4];
+                components[..letters].fill_with(|| self.below(n.into()));
+                let distinct = (0..letters).all(|i| !components[..i].contains(&components[i]));
+                let swizzle_type = if letters == 1 { TypeId::scalar(s) } else { TypeId::vector(s, letters as u8) };
+                out.push(Step::Field(Name::Letters(components, letters), swizzle_type, 0, distinct));
                 let letter = self.below(n.into());
                 out.push(Step::Field(Name::Letters([letter; 4], 1), TypeId::scalar(s), 0, true));
                 out.push(Step::Index(TypeId::scalar(s), 0, true));
@@ -139,31 +139,31 @@ impl Generator {
             Type::Matrix(s, _, rows) => out.push(Step::Index(TypeId::vector(s, rows), 0, true)),
             _ => {}
         }
-        let own = self.accessors.iter().filter(|a| a.of == from.ty && self.usable(a, from.kind));
-        out.extend(own.filter_map(|a| self.accessor(a)));
+        let accessors = self.accessors.iter().filter(|a| a.owner == from.ty && self.accessor_works(a, from.kind));
+        out.extend(accessors.filter_map(|a| self.accessor(a)));
         out
     }
 
     /// The access of an expression by one of the program's accessors, if it works on
     /// that expression.
-    pub(super) fn accessed(&mut self, from: &Expression, a: &Accessor) -> Option<Expression> {
-        if !self.usable(a, from.kind) {
+    pub(super) fn access_by(&mut self, from: &Expression, a: &Accessor) -> Option<Expression> {
+        if !self.accessor_works(a, from.kind) {
             return None;
         }
         let step = self.accessor(a)?;
-        Some(self.take(from.clone(), step))
+        Some(self.apply_step(from.clone(), step))
     }
 
-    fn take(&mut self, from: Expression, step: Step) -> Expression {
+    fn apply_step(&mut self, from: Expression, step: Step) -> Expression {
         let level = if from.level == Level::Call { Level::Call } else { Level::Suffix };
-        let whole = from.kind;
-        let stores = match whole {
+        let base_kind = from.kind;
+        let stores = match base_kind {
             Kind::Left(space) => self.stores_in(space),
             Kind::Abstract => true,
             Kind::Right => false,
         };
-        let part = |ty: TypeId, takers: u8, setter: bool, text: String| {
-            let kind = match whole {
+        let part_of = |ty: TypeId, takers: u8, setter: bool, text: String| {
+            let kind = match base_kind {
                 Kind::Left(space) if takers & (1 << space as u8) != 0 => Kind::Left(space),
                 _ if !stores => Kind::Right,
                 _ => {
@@ -184,9 +184,9 @@ impl Generator {
                 let mut text = from.into_text(Level::Call);
                 text.push('.');
                 f.append_to(&mut text);
-                part(ty, takers, setter, text)
+                part_of(ty, takers, setter, text)
             }
-            Step::Index(ty, takers, setter) => part(ty, takers, setter, self.indexed(from)),
+            Step::Index(ty, takers, setter) => part_of(ty, takers, setter, self.index_text(from)),
             Step::Dereference(space, to) => dereferenced(from, space, to),
             Step::Arrow(space, to) => {
                 let whole = Expression::new(String::new(), level, Kind::Left(space), to);
@@ -209,7 +209,7 @@ impl Generator {
                 f.append_to(&mut text);
                 Expression::new(text, level, kind, ty)
             }
-            Step::Element(space, of) => Expression::new(self.indexed(from), level, Kind::Left(space), of),
+            Step::Element(space, element) => Expression::new(self.index_text(from), level, Kind::Left(space), element),
             Step::Length => {
                 let mut text = from.into_text(Level::Call);
                 text.push_str(".length");
@@ -219,7 +219,7 @@ impl Generator {
     }
 
     /// `e[i]`
-    fn indexed(&mut self, e: Expression) -> String {
+    fn index_text(&mut self, e: Expression) -> String {
         let mut text = e.into_text(Level::Call);
         text.push('[');
         text.push_str(&self.index());
@@ -229,7 +229,7 @@ impl Generator {
 
     /// An index: a `uint`, or a literal that takes that type.
     pub(super) fn index(&mut self) -> String {
-        if self.breaks(super::Fault::IndexType, smallstep_semantics::rule::Rule::WslTArrayRefIndex) {
+        if self.makes_fault(super::Fault::IndexType, smallstep_semantics::rule::Rule::WslTArrayRefIndex) {
             let e = self.value_or_basic(TypeId::INT);
             return format!("int({})", e.at(Level::Ternary));
         }
@@ -246,21 +246,21 @@ impl Generator {
 
     /// A place of the type, by a random path from a visible variable.
     pub(super) fn place(&mut self, ty: TypeId, want: Want) -> Option<Expression> {
-        let all = self.visible();
-        if all.is_empty() {
+        let variables = self.visible();
+        if variables.is_empty() {
             return None;
         }
         for _ in 0..8 {
-            if let Some(e) = self.attempt(|g| g.walk(&all, ty, want)) {
+            if let Some(e) = self.attempt(|g| g.walk(&variables, ty, want)) {
                 return Some(e);
             }
         }
-        let direct: Vec<Variable> = all.into_iter().filter(|v| v.ty == ty && self.is_wanted(want, Kind::Left(v.space))).collect();
-        if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
+        let candidates: Vec<Variable> = variables.into_iter().filter(|v| v.ty == ty && self.is_wanted(want, Kind::Left(v.space))).collect();
+        if candidates.is_empty() { None } else { Some(Generator::variable(&self.pick(&candidates))) }
     }
 
     /// A value that is no variable, of a type with parts.
-    fn start(&mut self) -> Option<Expression> {
+    fn start_value(&mut self) -> Option<Expression> {
         self.fuel -= 5;
         let mut ty = self.value_type(1);
         if self.one_in(4) {
@@ -270,8 +270,8 @@ impl Generator {
         Some(if self.one_in(3) { self.in_parens(e) } else { e })
     }
 
-    fn walk(&mut self, all: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
-        let mut at = if self.fuel > 0 && self.one_in(8) { self.start()? } else { Generator::variable(&self.of(all)) };
+    fn walk(&mut self, variables: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
+        let mut at = if self.fuel > 0 && self.one_in(8) { self.start_value()? } else { Generator::variable(&self.pick(variables)) };
         for _ in 0..4 {
             if at.ty == ty && self.is_wanted(want, at.kind) && !self.one_in(4) {
                 return Some(at);
@@ -282,7 +282,7 @@ impl Generator {
             }
             let i = self.below(steps.len());
             let step = steps.into_iter().nth(i)?;
-            at = self.take(at, step);
+            at = self.apply_step(at, step);
             if self.one_in(12) {
                 at = self.in_parens(at);
             }
@@ -320,9 +320,9 @@ impl Generator {
             return None;
         }
         let name = self.fresh("n");
-        let shared = space == AddressSpace::Threadgroup;
-        let written = self.written_with(ty, !shared);
-        let mut text = if shared { format!("threadgroup {written} {name}") } else { format!("{written} {name}") };
+        let is_threadgroup = space == AddressSpace::Threadgroup;
+        let written = self.type_text_with(ty, !is_threadgroup);
+        let mut text = if is_threadgroup { format!("threadgroup {written} {name}") } else { format!("{written} {name}") };
         if let Some(value) = value {
             text.push_str(&format!(" = {}", value.at(Level::Ternary)));
         }

@@ -92,27 +92,27 @@ pub struct Executed {
 
 /// The program of a seed for a purpose.
 pub fn executed(seed: u64, purpose: Purpose) -> Executed {
-    made(seed, purpose, |_| {})
+    generated(seed, purpose, |_| {})
 }
 
 /// A program like that of [`executed`], with about 30 statements.
 pub fn short(seed: u64, purpose: Purpose) -> Executed {
-    made(seed, purpose, |g| g.short = true)
+    generated(seed, purpose, |g| g.short = true)
 }
 
 /// A program like that of [`executed`]. Each entry point has one or two textures and calls their
 /// functions often.
 pub fn textured(seed: u64, purpose: Purpose) -> Executed {
-    made(seed, purpose, |g| g.textured = true)
+    generated(seed, purpose, |g| g.textured = true)
 }
 
-fn made(seed: u64, purpose: Purpose, adjust: fn(&mut Generator)) -> Executed {
+fn generated(seed: u64, purpose: Purpose, adjust: fn(&mut Generator)) -> Executed {
     let mut g = Generator::new(seed, None, purpose);
     adjust(&mut g);
     match purpose {
         Purpose::Compute if g.one_in(2) => _ = g.restricted.insert(Restriction::Alone),
         Purpose::Compute | Purpose::Draws => {
-            g.several = true;
+            g.has_several_threads = true;
             g.restricted.insert(Restriction::Shared);
         }
         Purpose::Validation | Purpose::Functions => {}
@@ -154,18 +154,18 @@ impl Generator {
 
     /// A vector or matrix whose elements are made one by one, in places where the smallest
     /// expression would be zeros.
-    pub(super) fn of_elements(&mut self, ty: TypeId) -> Option<Expression> {
+    pub(super) fn vector_of_elements(&mut self, ty: TypeId) -> Option<Expression> {
         if self.purpose == Purpose::Validation || self.one_in(4) {
             return None;
         }
-        let (part, count) = match self.ty(ty) {
-            Type::Vector(of, n) => (TypeId::scalar(of), n),
-            Type::Matrix(of, columns, rows) => (TypeId::vector(of, rows), columns),
+        let (element, count) = match self.ty(ty) {
+            Type::Vector(scalar, n) => (TypeId::scalar(scalar), n),
+            Type::Matrix(scalar, columns, rows) => (TypeId::vector(scalar, rows), columns),
             _ => return None,
         };
-        let parts: Vec<String> = (0..count).map(|_| self.basic(part).at(Level::Ternary)).collect();
-        let name = self.called(ty)?;
-        Some(Expression::new(format!("{name}({})", parts.join(", ")), Level::Call, Kind::Right, ty))
+        let elements: Vec<String> = (0..count).map(|_| self.basic(element).at(Level::Ternary)).collect();
+        let name = self.call_name(ty)?;
+        Some(Expression::new(format!("{name}({})", elements.join(", ")), Level::Call, Kind::Right, ty))
     }
 
     /// An estimate of the words of a value.
@@ -174,7 +174,7 @@ impl Generator {
         match self.ty(ty) {
             Type::Vector(_, n) => vector(n),
             Type::Matrix(_, columns, rows) => u64::from(columns) * vector(rows),
-            Type::Array(of, n) => u64::from(n).saturating_mul(self.words(of)),
+            Type::Array(element, n) => u64::from(n).saturating_mul(self.words(element)),
             Type::Struct(s) => self.structs[s.0 as usize].fields.iter().fold(0u64, |n, field| n.saturating_add(self.words(field.1))),
             _ => 1,
         }
@@ -183,11 +183,11 @@ impl Generator {
     /// The flavour of a function: the drawn flavour, or [`Flavour::Any`] if that is for a stage
     /// that does not run.
     pub(super) fn flavour_of_purpose(&mut self, drawn: Flavour) -> Flavour {
-        let runs = match (self.purpose, drawn) {
+        let stage_runs = match (self.purpose, drawn) {
             (Purpose::Functions | Purpose::Compute, Flavour::Fragment) | (Purpose::Draws, Flavour::Compute) => false,
             (_, Flavour::Any | Flavour::Fragment | Flavour::Compute) => true,
         };
-        if runs {
+        if stage_runs {
             return drawn;
         }
         self.restricted.insert(Restriction::Stages);
@@ -195,7 +195,7 @@ impl Generator {
     }
 
     /// A value type of at least one word, so that its values show something.
-    pub(super) fn shown_type(&mut self) -> TypeId {
+    pub(super) fn nonempty_type(&mut self) -> TypeId {
         let ty = self.value_type(2);
         if self.words(ty) == 0 { self.scalar() } else { ty }
     }
@@ -203,28 +203,28 @@ impl Generator {
     /// Adds a function that calls another function with pointers to its own parameters, and returns
     /// the value of the last of them. No other code passes pointers to a function. Functions
     /// without pointer parameters get no caller.
-    pub(super) fn caller(&mut self, function: usize) {
+    pub(super) fn pointer_caller(&mut self, function: usize) {
         let called = self.functions[function].clone();
-        let (mut parameters, mut arguments, mut shown) = (Vec::new(), Vec::new(), None);
+        let (mut parameters, mut arguments, mut returned) = (Vec::new(), Vec::new(), None);
         for (i, &ty) in called.parameters.iter().enumerate() {
-            let (holds, sign) = match self.ty(ty) {
+            let (pointee, sign) = match self.ty(ty) {
                 Type::Pointer(AddressSpace::Thread, to) => (to, "&"),
-                Type::ArrayReference(AddressSpace::Thread, of) => (self.array(of, 3), "@"),
+                Type::ArrayReference(AddressSpace::Thread, element) => (self.array(element, 3), "@"),
                 _ => (ty, ""),
             };
-            if self.is_reference(holds) || self.is_opaque(holds) {
+            if self.is_reference(pointee) || self.is_opaque(pointee) {
                 return;
             }
             if !sign.is_empty() {
-                shown = Some((i, holds));
+                returned = Some((i, pointee));
             }
-            parameters.push(format!("{} p{i}", self.written(holds)));
+            parameters.push(format!("{} p{i}", self.type_text(pointee)));
             arguments.push(format!("{sign}p{i}"));
         }
-        let Some((shown, result)) = shown else { return };
-        let (written, name) = (self.written(result), self.fresh("g"));
+        let Some((returned, result)) = returned else { return };
+        let (written, name) = (self.type_text(result), self.fresh("g"));
         let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
-        self.decls.push(format!("{written} {name}({parameters}) {{ {}({arguments}); return p{shown}; }}", called.name));
+        self.decls.push(format!("{written} {name}({parameters}) {{ {}({arguments}); return p{returned}; }}", called.name));
     }
 
     /// The number of entry points.
@@ -255,9 +255,9 @@ impl Generator {
     /// The attribute for the threads of a group, and their number.
     pub(super) fn numthreads(&mut self) -> (String, u32) {
         const SIDES: [(&str, u32); 5] = [("1", 1), ("8", 8), ("64u", 64), ("0x2", 2), ("3", 3)];
-        let mut sides: [(&str, u32); 3] = std::array::from_fn(|_| self.of(&SIDES));
-        if self.purpose != Purpose::Validation && !self.several {
-            sides = std::array::from_fn(|_| (self.of(&["1", "1u", "0x1"]), 1));
+        let mut sides: [(&str, u32); 3] = std::array::from_fn(|_| self.pick(&SIDES));
+        if self.purpose != Purpose::Validation && !self.has_several_threads {
+            sides = std::array::from_fn(|_| (self.pick(&["1", "1u", "0x1"]), 1));
         }
         let product = |sides: &[(&str, u32); 3]| sides.iter().map(|side| side.1).product::<u32>();
         while self.purpose != Purpose::Validation && product(&sides) > MAX_THREADS {
@@ -277,21 +277,21 @@ impl Generator {
             return None;
         }
         let mut ty = self.value_type(1);
-        if !self.slice(ty) || self.is_unbound(ty) {
-            ty = self.of(&[TypeId::FLOAT, TypeId::UINT, TypeId::INT, TypeId::vector(Scalar::Float, 4)]);
+        if !self.is_slice_element(ty) || self.is_unbound(ty) {
+            ty = self.pick(&[TypeId::FLOAT, TypeId::UINT, TypeId::INT, TypeId::vector(Scalar::Float, 4)]);
         }
         let reference = self.reference_to(AddressSpace::Device, ty);
-        let (written, name) = (self.written(reference), self.fresh("o"));
-        let given = format!("{written} {name} : register(u9)");
-        if !self.several {
+        let (written, name) = (self.type_text(reference), self.fresh("o"));
+        let buffer_parameters = format!("{written} {name} : register(u9)");
+        if !self.has_several_threads {
             self.own_element = Some((format!("{name}[1]"), ty));
             variables.push(Variable { name: name.into(), ty: reference, space: AddressSpace::Thread });
-            return Some(given);
+            return Some(buffer_parameters);
         }
         // No expression uses these variables, so nothing assigns to them.
         let (lane, group) = (self.fresh("l"), self.fresh("k"));
         self.own_element = Some((format!("{name}[{group}.x * {threads}u + {lane}]"), ty));
-        Some(format!("{given}, uint {lane} : SV_GroupIndex, uint3 {group} : SV_GroupID"))
+        Some(format!("{buffer_parameters}, uint {lane} : SV_GroupIndex, uint3 {group} : SV_GroupID"))
     }
 
     /// Perhaps a store in the thread's own element.
@@ -299,14 +299,14 @@ impl Generator {
         if self.own_element.is_none() || !self.one_in(3) {
             return None;
         }
-        let text = self.attempt(Generator::store_in_own)?;
-        self.stored = true;
+        let text = self.attempt(Generator::store_in_own_element)?;
+        self.has_stored = true;
         Some(text)
     }
 
     /// The last statement of an entry point that has an own element and has not stored in it.
     pub(super) fn last_store(&mut self) -> Option<Statement> {
-        if self.stored {
+        if self.has_stored {
             return None;
         }
         let (place, ty) = self.own_element.clone()?;
@@ -314,7 +314,7 @@ impl Generator {
         Some(Statement::new(format!("{place} = {};", value.at(Level::Ternary)), NOTHING))
     }
 
-    fn store_in_own(&mut self) -> Option<String> {
+    fn store_in_own_element(&mut self) -> Option<String> {
         let (place, ty) = self.own_element.clone()?;
         let mut signs = self.compounds(ty);
         // After most divisions an element may have any value.
@@ -322,7 +322,7 @@ impl Generator {
             signs.retain(|(sign, _)| !matches!(sign.as_str(), "/" | "%"));
         }
         if !signs.is_empty() && self.one_in(3) {
-            let (sign, second) = self.of(&signs);
+            let (sign, second) = self.pick(&signs);
             let value = self.value(second, 2)?;
             return Some(format!("{place} {sign}= {}", value.at(Level::Ternary)));
         }
@@ -335,7 +335,7 @@ impl Generator {
         match space {
             AddressSpace::Constant => false,
             AddressSpace::Thread => true,
-            AddressSpace::Device | AddressSpace::Threadgroup => !self.several,
+            AddressSpace::Device | AddressSpace::Threadgroup => !self.has_several_threads,
         }
     }
 
@@ -351,7 +351,7 @@ impl Generator {
     }
 
     /// The condition of a loop with a counter added.
-    pub(super) fn counted(&mut self, condition: Expression) -> Expression {
+    pub(super) fn with_counter(&mut self, condition: Expression) -> Expression {
         let Some(count) = self.counter() else { return condition };
         let text = match self.one_in(2) {
             true => format!("{count} && {}", condition.at(Level::BitOr)),
@@ -361,7 +361,7 @@ impl Generator {
     }
 
     /// The condition of a loop without one: nothing, or a counter.
-    pub(super) fn unconditional(&mut self) -> String {
+    pub(super) fn counter_only(&mut self) -> String {
         self.counter().unwrap_or_default()
     }
 
@@ -372,9 +372,9 @@ impl Generator {
             return None;
         }
         let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
-        let (name, most) = (self.fresh("c"), 1 + self.below(MAX_ITERATIONS));
+        let (name, limit) = (self.fresh("c"), 1 + self.below(MAX_ITERATIONS));
         self.frames[at].pending.as_mut()?.push(format!("uint {name} = 0;"));
         self.restricted.insert(Restriction::Loops);
-        Some(format!("{name}++ < {most}u"))
+        Some(format!("{name}++ < {limit}u"))
     }
 }

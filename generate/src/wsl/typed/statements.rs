@@ -39,13 +39,13 @@ impl Statement {
 
 /// The constructs that enclose a statement.
 #[derive(Clone, Copy)]
-pub(super) struct Around {
+pub(super) struct Enclosing {
     /// Whether a loop does.
-    loops: bool,
+    in_loop: bool,
     /// Whether a loop or a switch does.
-    breaks: bool,
+    may_break: bool,
     /// Whether any statement does, except for the function's block.
-    inner: bool,
+    is_nested: bool,
     depth: usize,
 }
 
@@ -63,11 +63,11 @@ enum End {
 impl Generator {
     /// A function's body.
     pub(super) fn body(&mut self, size: usize) -> String {
-        let around = Around { loops: false, breaks: false, inner: false, depth: 3 };
-        self.block(around, size, End::Function).text
+        let enclosing = Enclosing { in_loop: false, may_break: false, is_nested: false, depth: 3 };
+        self.block(enclosing, size, End::Function).text
     }
 
-    fn block(&mut self, around: Around, size: usize, end: End) -> Statement {
+    fn block(&mut self, enclosing: Enclosing, size: usize, end: End) -> Statement {
         self.frames.push(Frame { variables: Vec::new(), pending: Some(Vec::new()) });
         let mut texts: Vec<String> = Vec::new();
         let mut behaviours = NOTHING;
@@ -75,19 +75,19 @@ impl Generator {
             if behaviours & NOTHING == 0 || self.fuel < -400 {
                 break;
             }
-            let s = self.statement(around);
+            let s = self.statement(enclosing);
             self.take_pending(&mut texts);
             behaviours = behaviours & !NOTHING | s.behaviours;
             texts.push(s.text);
         }
         if behaviours & NOTHING != 0
-            && let Some(s) = self.ending(around, end)
+            && let Some(s) = self.closing_statement(enclosing, end)
         {
             self.take_pending(&mut texts);
             behaviours = behaviours & !NOTHING | s.behaviours;
             texts.push(s.text);
         }
-        if behaviours & NOTHING == 0 && self.breaks(Fault::Unreachable, Rule::WslTBlock) {
+        if behaviours & NOTHING == 0 && self.makes_fault(Fault::Unreachable, Rule::WslTBlock) {
             texts.push(";".into());
         }
         self.frames.pop();
@@ -100,31 +100,31 @@ impl Generator {
         }
     }
 
-    fn ending(&mut self, around: Around, end: End) -> Option<Statement> {
+    fn closing_statement(&mut self, enclosing: Enclosing, end: End) -> Option<Statement> {
         match end {
             End::Open => None,
             End::Function => {
                 for (fault, text) in [(Fault::Break, "break;"), (Fault::Continue, "continue;"), (Fault::Fallthrough, "fallthrough;")] {
-                    if self.breaks(fault, Rule::WslVFunctionBody) {
+                    if self.makes_fault(fault, Rule::WslVFunctionBody) {
                         return Some(Statement::new(text, 0));
                     }
                 }
                 if self.result == TypeId::VOID {
                     return self.last_store();
                 }
-                if self.breaks(Fault::NoReturn, Rule::WslVFunctionNothing) {
+                if self.makes_fault(Fault::NoReturn, Rule::WslVFunctionNothing) {
                     return None;
                 }
                 Some(self.return_statement())
             }
             End::Case { last } => {
-                if self.breaks(Fault::CaseEnds, Rule::WslTSwitchBlock) {
+                if self.makes_fault(Fault::CaseEnds, Rule::WslTSwitchBlock) {
                     return None;
                 }
-                if last && self.breaks(Fault::LastFallthrough, Rule::WslTSwitchBlock) {
+                if last && self.makes_fault(Fault::LastFallthrough, Rule::WslTSwitchBlock) {
                     return Some(Statement::new("fallthrough;", FALLTHROUGH));
                 }
-                if self.breaks(Fault::FallthroughThenMore, Rule::WslTBlock) {
+                if self.makes_fault(Fault::FallthroughThenMore, Rule::WslTBlock) {
                     let c = self.value_or_basic(TypeId::BOOL);
                     return Some(Statement::new(format!("if ({}) fallthrough; break;", c.text), BREAK));
                 }
@@ -132,7 +132,7 @@ impl Generator {
                     (Fault::LoopFallthrough, Rule::WslTDoWhileNoBreak, "do fallthrough; while (false); break;"),
                     (Fault::ForFallthrough, Rule::WslTForBreak, "for (;;) { if (true) break; fallthrough; } break;"),
                 ] {
-                    if self.breaks(fault, rule) {
+                    if self.makes_fault(fault, rule) {
                         return Some(Statement::new(text, BREAK));
                     }
                 }
@@ -143,140 +143,141 @@ impl Generator {
                     let c = self.value_or_basic(TypeId::BOOL);
                     return Some(Statement::new(format!("if ({}) {{ fallthrough; }} else break;", c.text), FALLTHROUGH | BREAK));
                 }
-                Some(self.terminator(around).unwrap_or(Statement::new("break;", BREAK)))
+                Some(self.terminator(enclosing).unwrap_or(Statement::new("break;", BREAK)))
             }
         }
     }
 
-    fn may_return(&self, around: Around) -> bool {
-        let late = around.inner && self.is_reference(self.result);
-        !late && !self.is_opaque(self.result)
+    fn may_return(&self, enclosing: Enclosing) -> bool {
+        let is_late_reference = enclosing.is_nested && self.is_reference(self.result);
+        !is_late_reference && !self.is_opaque(self.result)
     }
 
     fn return_statement(&mut self) -> Statement {
         if self.result == TypeId::VOID {
-            if self.breaks(Fault::ReturnType, Rule::WslVFunctionReturn) {
+            if self.makes_fault(Fault::ReturnType, Rule::WslVFunctionReturn) {
                 return Statement::new("return true;", RETURN);
             }
             return Statement::new("return;", RETURN);
         }
         let result = self.result;
         let e = self.expected(result, 2).unwrap_or_else(|| self.basic(result));
-        if self.breaks(Fault::ReturnVoid, Rule::WslVFunctionReturn) {
+        if self.makes_fault(Fault::ReturnVoid, Rule::WslVFunctionReturn) {
             return Statement::new("return;", RETURN);
         }
-        if self.breaks(Fault::ReturnType, Rule::WslVFunctionReturn) {
-            let e = self.other(result);
+        if self.makes_fault(Fault::ReturnType, Rule::WslVFunctionReturn) {
+            let e = self.value_of_other_type(result);
             return Statement::new(format!("return {};", e.text), RETURN);
         }
         Statement::new(format!("return {};", e.text), RETURN)
     }
 
-    fn terminator(&mut self, around: Around) -> Option<Statement> {
+    fn terminator(&mut self, enclosing: Enclosing) -> Option<Statement> {
         match self.below(5) {
-            0 if self.may_return(around) => Some(self.return_statement()),
-            1 | 2 if around.breaks => Some(Statement::new("break;", BREAK)),
-            3 if around.loops => Some(Statement::new("continue;", CONTINUE)),
+            0 if self.may_return(enclosing) => Some(self.return_statement()),
+            1 | 2 if enclosing.may_break => Some(Statement::new("break;", BREAK)),
+            3 if enclosing.in_loop => Some(Statement::new("continue;", CONTINUE)),
             4 if self.flavour == Flavour::Fragment => Some(Statement::new("discard;", 0)),
             _ => None,
         }
     }
 
-    fn statement(&mut self, around: Around) -> Statement {
-        if around.depth == 0 || self.fuel < 0 {
+    fn statement(&mut self, enclosing: Enclosing) -> Statement {
+        if enclosing.depth == 0 || self.fuel < 0 {
             return if self.one_in(2) { self.declaration() } else { self.expression_statement() };
         }
         match self.below(24) {
             0..=4 => self.declaration(),
             5..=11 => self.expression_statement(),
-            12 => self.if_statement(around, false),
-            13 | 14 => self.if_statement(around, true),
-            15 => self.while_statement(around),
-            16 => self.do_statement(around),
-            17 => self.for_statement(around),
-            18 | 19 => self.switch_statement(around),
+            12 => self.if_statement(enclosing, false),
+            13 | 14 => self.if_statement(enclosing, true),
+            15 => self.while_statement(enclosing),
+            16 => self.do_statement(enclosing),
+            17 => self.for_statement(enclosing),
+            18 | 19 => self.switch_statement(enclosing),
             20 => {
                 let size = self.below(4);
-                self.block(Around { depth: around.depth - 1, ..around }, size, End::Open)
+                self.block(Enclosing { depth: enclosing.depth - 1, ..enclosing }, size, End::Open)
             }
             21 => Statement::new(";", NOTHING),
-            22 if around.inner => self.terminator(around).unwrap_or(Statement::new("{ }", NOTHING)),
+            22 if enclosing.is_nested => self.terminator(enclosing).unwrap_or(Statement::new("{ }", NOTHING)),
             _ => self.declaration(),
         }
     }
 
     /// The body of another statement. Usually it is a block.
-    fn inner(&mut self, around: Around) -> Statement {
-        let around = Around { depth: around.depth - 1, inner: true, ..around };
+    fn nested_statement(&mut self, enclosing: Enclosing) -> Statement {
+        let enclosing = Enclosing { depth: enclosing.depth - 1, is_nested: true, ..enclosing };
         if !self.one_in(3) {
             let size = self.below(4);
-            return self.block(around, size, End::Open);
+            return self.block(enclosing, size, End::Open);
         }
         if self.one_in(3)
-            && let Some(s) = self.terminator(around)
+            && let Some(s) = self.terminator(enclosing)
         {
             return s;
         }
         self.frames.push(Frame::default());
-        let s = self.statement(around);
+        let s = self.statement(enclosing);
         self.frames.pop();
         // A declaration is a body only inside of a block (ERRATA WSL-B2).
         if s.declares { Statement::new(format!("{{ {} }}", s.text), s.behaviours) } else { s }
     }
 
     fn wrong_condition(&mut self, fault: Fault, rule: Rule) -> Option<Expression> {
-        if !self.breaks(fault, rule) {
+        if !self.makes_fault(fault, rule) {
             return None;
         }
-        let ty = self.of(&[TypeId::INT, TypeId::UINT, TypeId::FLOAT, TypeId::vector(Scalar::Bool, 2)]);
+        let ty = self.pick(&[TypeId::INT, TypeId::UINT, TypeId::FLOAT, TypeId::vector(Scalar::Bool, 2)]);
         Some(self.basic(ty))
     }
 
-    fn if_statement(&mut self, around: Around, other: bool) -> Statement {
+    fn if_statement(&mut self, enclosing: Enclosing, has_else: bool) -> Statement {
         let mut c = self.value_or_basic(TypeId::BOOL);
         if let Some(e) = self.wrong_condition(Fault::IfCondition, Rule::WslTIf) {
             c = e;
         }
-        let mut then = self.inner(around);
-        if self.is_reference(self.result) && self.breaks(Fault::InnerReturn, Rule::WslTIf) {
+        let mut then = self.nested_statement(enclosing);
+        if self.is_reference(self.result) && self.makes_fault(Fault::InnerReturn, Rule::WslTIf) {
             let result = self.result;
             if let Some(e) = self.value(result, 0) {
                 then = Statement::new(format!("return {};", e.text), RETURN);
             }
         }
-        if !other {
+        if !has_else {
             return Statement::new(format!("if ({}) {}", c.text, then.text), then.behaviours | NOTHING).open(true);
         }
         if then.open {
             then.text = format!("{{ {} }}", then.text);
         }
-        let or = self.inner(around);
-        Statement::new(format!("if ({}) {} else {}", c.text, then.text, or.text), then.behaviours | or.behaviours).open(or.open)
+        let else_branch = self.nested_statement(enclosing);
+        Statement::new(format!("if ({}) {} else {}", c.text, then.text, else_branch.text), then.behaviours | else_branch.behaviours)
+            .open(else_branch.open)
     }
 
-    fn looped(b: u8) -> u8 {
+    fn loop_behaviours(b: u8) -> u8 {
         b & !(BREAK | CONTINUE) | NOTHING
     }
 
-    fn while_statement(&mut self, around: Around) -> Statement {
+    fn while_statement(&mut self, enclosing: Enclosing) -> Statement {
         let c = self.value_or_basic(TypeId::BOOL);
-        let c = self.counted(c);
-        let s = self.inner(Around { loops: true, breaks: true, ..around });
-        Statement::new(format!("while ({}) {}", c.text, s.text), Generator::looped(s.behaviours)).open(s.open)
+        let c = self.with_counter(c);
+        let s = self.nested_statement(Enclosing { in_loop: true, may_break: true, ..enclosing });
+        Statement::new(format!("while ({}) {}", c.text, s.text), Generator::loop_behaviours(s.behaviours)).open(s.open)
     }
 
-    fn do_statement(&mut self, around: Around) -> Statement {
-        let s = self.inner(Around { loops: true, breaks: true, ..around });
+    fn do_statement(&mut self, enclosing: Enclosing) -> Statement {
+        let s = self.nested_statement(Enclosing { in_loop: true, may_break: true, ..enclosing });
         let mut c = self.value_or_basic(TypeId::BOOL);
         let rule = if s.behaviours & BREAK != 0 { Rule::WslTDoWhileBreak } else { Rule::WslTDoWhileNoBreak };
         if let Some(e) = self.wrong_condition(Fault::DoCondition, rule) {
             c = e;
         }
-        let c = self.counted(c);
-        Statement::new(format!("do {} while ({});", s.text, c.text), Generator::looped(s.behaviours))
+        let c = self.with_counter(c);
+        Statement::new(format!("do {} while ({});", s.text, c.text), Generator::loop_behaviours(s.behaviours))
     }
 
-    fn for_statement(&mut self, around: Around) -> Statement {
+    fn for_statement(&mut self, enclosing: Enclosing) -> Statement {
         self.frames.push(Frame::default());
         let init = match self.below(4) {
             0 => String::new(),
@@ -288,30 +289,30 @@ impl Generator {
             _ => self.declarations_text(),
         };
         let mut condition = if self.one_in(4) {
-            self.unconditional()
+            self.counter_only()
         } else {
             let c = self.value_or_basic(TypeId::BOOL);
-            self.counted(c).text
+            self.with_counter(c).text
         };
-        let wrong = self.wrong_condition(Fault::ForCondition, Rule::WslTForNoBreak);
-        let each = if self.one_in(4) {
+        let wrong_condition = self.wrong_condition(Fault::ForCondition, Rule::WslTForNoBreak);
+        let step = if self.one_in(4) {
             String::new()
         } else {
             let ty = self.statement_type();
             self.value_or_basic(ty).text
         };
-        let s = self.inner(Around { loops: true, breaks: true, ..around });
-        if let Some(e) = wrong {
+        let s = self.nested_statement(Enclosing { in_loop: true, may_break: true, ..enclosing });
+        if let Some(e) = wrong_condition {
             condition = e.text;
             if s.behaviours & BREAK != 0 {
-                self.broken = Some(Rule::WslTForBreak);
+                self.broken_rule = Some(Rule::WslTForBreak);
             }
         }
         self.frames.pop();
-        Statement::new(format!("for ({init}; {condition}; {each}) {}", s.text), Generator::looped(s.behaviours)).open(s.open)
+        Statement::new(format!("for ({init}; {condition}; {step}) {}", s.text), Generator::loop_behaviours(s.behaviours)).open(s.open)
     }
 
-    fn switch_statement(&mut self, around: Around) -> Statement {
+    fn switch_statement(&mut self, enclosing: Enclosing) -> Statement {
         let ty = match self.below(3) {
             0 => TypeId::INT,
             1 => TypeId::UINT,
@@ -322,7 +323,7 @@ impl Generator {
             _ => TypeId::INT,
         };
         let mut e = self.value_or_basic(ty);
-        if self.breaks(Fault::SwitchType, Rule::WslTSwitchBlock) {
+        if self.makes_fault(Fault::SwitchType, Rule::WslTSwitchBlock) {
             e = self.basic(TypeId::FLOAT);
         }
         let mut values: Vec<String> = Vec::new();
@@ -330,10 +331,10 @@ impl Generator {
         match self.ty(ty) {
             Type::Enum(id) => {
                 let names: Vec<String> = self.enums[id.0 as usize].elements.iter().map(|e| e.0.clone()).collect();
-                let some = if self.one_in(2) { names.len() } else { self.below(names.len() + 1) };
-                covered = some == names.len();
-                for name in names.into_iter().take(some) {
-                    values.push(format!("{}.{name}", self.called(ty).unwrap_or_default()));
+                let covered_count = if self.one_in(2) { names.len() } else { self.below(names.len() + 1) };
+                covered = covered_count == names.len();
+                for name in names.into_iter().take(covered_count) {
+                    values.push(format!("{}.{name}", self.call_name(ty).unwrap_or_default()));
                 }
             }
             _ => {
@@ -349,36 +350,36 @@ impl Generator {
         }
         let mut cases: Vec<Option<String>> = values.into_iter().map(Some).collect();
         if let Some(Some(first)) = cases.first().cloned()
-            && self.breaks(Fault::CaseDuplicate, Rule::WslTCase)
+            && self.makes_fault(Fault::CaseDuplicate, Rule::WslTCase)
         {
             cases.push(Some(first));
         }
-        if self.breaks(Fault::CaseType, Rule::WslTCase) {
+        if self.makes_fault(Fault::CaseType, Rule::WslTCase) {
             cases.push(Some("1.5".into()));
         }
         let defaults = if covered {
-            usize::from(self.breaks(Fault::CoveredDefault, Rule::WslTDefault))
-        } else if self.breaks(Fault::NoDefault, Rule::WslTDefault) {
+            usize::from(self.makes_fault(Fault::CoveredDefault, Rule::WslTDefault))
+        } else if self.makes_fault(Fault::NoDefault, Rule::WslTDefault) {
             0
         } else {
-            1 + usize::from(self.breaks(Fault::TwoDefaults, Rule::WslTDefault))
+            1 + usize::from(self.makes_fault(Fault::TwoDefaults, Rule::WslTDefault))
         };
         for _ in 0..defaults {
             let at = self.below(cases.len() + 1);
             cases.insert(at, None);
         }
-        let around = Around { breaks: true, inner: true, depth: around.depth - 1, ..around };
+        let enclosing = Enclosing { may_break: true, is_nested: true, depth: enclosing.depth - 1, ..enclosing };
         let mut text = format!("switch ({}) {{ ", e.text);
         let mut behaviours = 0;
         let n = cases.len();
         for (i, case) in cases.into_iter().enumerate() {
             let size = self.below(3);
-            let body = self.block(around, size, End::Case { last: i + 1 == n });
+            let body = self.block(enclosing, size, End::Case { last: i + 1 == n });
             behaviours |= body.behaviours;
             // The statements of a case have no braces.
-            let inside = body.text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(&body.text);
+            let statements = body.text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(&body.text);
             text.push_str(&case.map_or("default:".into(), |v| format!("case {v}:")));
-            text.push_str(inside);
+            text.push_str(statements);
         }
         text.push('}');
         let behaviours = behaviours & !(FALLTHROUGH | NOTHING);

@@ -21,37 +21,37 @@ impl Generator {
     }
 
     /// A name for calls: that of the type or of a typedef.
-    pub(super) fn called(&mut self, ty: TypeId) -> Option<String> {
+    pub(super) fn call_name(&mut self, ty: TypeId) -> Option<String> {
         let aliases: Vec<String> = self.typedefs.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
         if !aliases.is_empty() && self.one_in(3) {
-            return Some(self.of(&aliases));
+            return Some(self.pick(&aliases));
         }
         self.identifier(ty)
     }
 
     /// The type as text.
-    pub(super) fn written(&mut self, ty: TypeId) -> String {
-        self.written_with(ty, true)
+    pub(super) fn type_text(&mut self, ty: TypeId) -> String {
+        self.type_text_with(ty, true)
     }
 
     /// The type as text. If `prefix` is false, no address space stands before it.
-    pub(super) fn written_with(&mut self, ty: TypeId, prefix: bool) -> String {
+    pub(super) fn type_text_with(&mut self, ty: TypeId, prefix: bool) -> String {
         let aliases: Vec<String> = self.typedefs.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
         if !aliases.is_empty() && self.one_in(3) {
-            return self.of(&aliases);
+            return self.pick(&aliases);
         }
         let mut base = ty;
         let mut suffixes = Vec::new();
-        while let Type::Array(of, _) | Type::Pointer(_, of) | Type::ArrayReference(_, of) = self.ty(base) {
+        while let Type::Array(inner, _) | Type::Pointer(_, inner) | Type::ArrayReference(_, inner) = self.ty(base) {
             suffixes.push(self.ty(base));
-            base = of;
+            base = inner;
             let alias: Vec<String> = self.typedefs.iter().filter(|(_, t)| *t == base).map(|(n, _)| n.clone()).collect();
             if !alias.is_empty() && self.one_in(3) {
-                let name = self.of(&alias);
+                let name = self.pick(&alias);
                 return self.suffixed(&name, &suffixes, prefix);
             }
         }
-        let name = self.base(base);
+        let name = self.base_text(base);
         self.suffixed(&name, &suffixes, prefix)
     }
 
@@ -61,12 +61,12 @@ impl Generator {
             .iter()
             .filter_map(|s| if let Type::Pointer(a, _) | Type::ArrayReference(a, _) = s { Some(*a) } else { None })
             .collect();
-        let same = spaces.first().filter(|first| prefix && spaces.iter().all(|s| s == *first)).copied();
-        let before = same.filter(|_| self.one_in(2));
-        let mut out = before.map_or(String::new(), |s| format!("{} ", s.keyword()));
+        let common_space = spaces.first().filter(|first| prefix && spaces.iter().all(|s| s == *first)).copied();
+        let prefix_space = common_space.filter(|_| self.one_in(2));
+        let mut out = prefix_space.map_or(String::new(), |s| format!("{} ", s.keyword()));
         out.push_str(name);
         for suffix in suffixes.iter().rev() {
-            let space = |a: AddressSpace| if before.is_some() { String::new() } else { format!(" {}", a.keyword()) };
+            let space = |a: AddressSpace| if prefix_space.is_some() { String::new() } else { format!(" {}", a.keyword()) };
             out.push_str(&match suffix {
                 Type::Pointer(a, _) => format!("*{}", space(*a)),
                 Type::ArrayReference(a, _) => format!("[]{}", space(*a)),
@@ -81,29 +81,29 @@ impl Generator {
         out
     }
 
-    fn base(&mut self, ty: TypeId) -> String {
+    fn base_text(&mut self, ty: TypeId) -> String {
         match self.ty(ty) {
             Type::Vector(s, n) if self.one_in(6) => format!("vector<{}, {n}>", s.name()),
             Type::Matrix(s, c, r) if self.one_in(6) => format!("matrix<{}, {c}, {r}>", s.name()),
-            Type::Texture(kind, of) => self.texture(kind, of),
+            Type::Texture(kind, texel) => self.texture(kind, texel),
             _ => self.identifier(ty).unwrap_or_default(),
         }
     }
 
-    fn texture(&mut self, kind: TextureKind, of: TypeId) -> String {
-        let usual = if kind.depth() { TypeId::FLOAT } else { TypeId::vector(Scalar::Float, 4) };
-        if of == usual && !kind.depth() && self.one_in(2) {
+    fn texture(&mut self, kind: TextureKind, texel: TypeId) -> String {
+        let default_texel = if kind.depth() { TypeId::FLOAT } else { TypeId::vector(Scalar::Float, 4) };
+        if texel == default_texel && !kind.depth() && self.one_in(2) {
             let empty = if self.one_in(3) { "<>" } else { "" };
             return format!("{}{empty}", kind.name());
         }
-        let of = self.written(of);
-        format!("{}<{of}>", kind.name())
+        let texel = self.type_text(texel);
+        format!("{}<{texel}>", kind.name())
     }
 
     /// An integer literal from `low` to `high`, and its value.
     pub(super) fn integer(&mut self, low: i64, high: i64) -> (String, i64) {
         let corners = [low, high, 0, 1, -1, 2, 7, 31];
-        let picked = if self.one_in(3) { self.of(&corners) } else { low.saturating_add((self.bits() % 100) as i64) };
+        let picked = if self.one_in(3) { self.pick(&corners) } else { low.saturating_add((self.bits() % 100) as i64) };
         let small = if self.one_in(2) { self.below(10) as i64 } else { picked };
         let value = small.clamp(low, high);
         let sign = if value < 0 { "-" } else { "" };
@@ -130,6 +130,6 @@ impl Generator {
     }
 
     pub(super) fn in_parens(&mut self, e: Expression) -> Expression {
-        Expression { text: format!("({})", e.text), level: Level::Suffix, stands: true, ..e }
+        Expression { text: format!("({})", e.text), level: Level::Suffix, is_statement: true, ..e }
     }
 }

@@ -14,11 +14,11 @@ impl Generator {
     fn new_name(&mut self) -> String {
         if self.one_in(6) {
             let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));
-            let outside: Vec<Rc<str>> = values.map(|v| v.name).collect();
-            let here = |n: &Rc<str>| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
-            let free: Vec<Rc<str>> = outside.into_iter().filter(|n| !here(n)).collect();
-            if !free.is_empty() {
-                return self.of(&free).to_string();
+            let visible_names: Vec<Rc<str>> = values.map(|v| v.name).collect();
+            let is_in_block = |n: &Rc<str>| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
+            let hideable: Vec<Rc<str>> = visible_names.into_iter().filter(|n| !is_in_block(n)).collect();
+            if !hideable.is_empty() {
+                return self.pick(&hideable).to_string();
             }
         }
         self.fresh("v")
@@ -33,11 +33,11 @@ impl Generator {
     }
 
     fn threadgroup_declaration(&mut self) -> Statement {
-        let ty = if self.one_in(4) { self.of(&[TypeId::ATOMIC_INT, TypeId::ATOMIC_UINT]) } else { self.value_type(1) };
+        let ty = if self.one_in(4) { self.pick(&[TypeId::ATOMIC_INT, TypeId::ATOMIC_UINT]) } else { self.value_type(1) };
         let name = self.fresh("g");
-        let written = self.written_with(ty, false);
+        let type_text = self.type_text_with(ty, false);
         self.bind(name.clone(), ty, AddressSpace::Threadgroup);
-        Statement::declaration(format!("threadgroup {written} {name};"))
+        Statement::declaration(format!("threadgroup {type_text} {name};"))
     }
 
     fn bind(&mut self, name: String, ty: TypeId, space: AddressSpace) {
@@ -53,43 +53,43 @@ impl Generator {
         }
         let spaces: Vec<AddressSpace> =
             AddressSpace::ALL.into_iter().filter(|s| *s != AddressSpace::Threadgroup || self.flavour == Flavour::Compute).collect();
-        let (space, to) = (self.of(&spaces), self.value_type(1));
+        let (space, to) = (self.pick(&spaces), self.value_type(1));
         if self.one_in(2) { self.pointer(space, to) } else { self.reference_to(space, to) }
     }
 
     /// `T a = e, b` without the semicolon.
     pub(super) fn declarations_text(&mut self) -> String {
-        let (plain, with) = (Rule::WslTVariableDecl, Rule::WslTVariableDeclInit);
+        let (rule, rule_with_value) = (Rule::WslTVariableDecl, Rule::WslTVariableDeclInit);
         let mut ty = self.variable_type();
-        let reference = self.is_reference(ty);
-        let first = if reference { self.attempt(|g| g.value(ty, 1)) } else { None };
-        if reference && first.is_none() {
+        let is_reference = self.is_reference(ty);
+        let first = if is_reference { self.attempt(|g| g.value(ty, 1)) } else { None };
+        if is_reference && first.is_none() {
             ty = self.scalar();
         }
-        let reference = self.is_reference(ty);
-        if reference && self.breaks(Fault::NoInitialiser, plain) {
-            let (written, name) = (self.written(ty), self.fresh("v"));
-            return format!("{written} {name}");
+        let is_reference = self.is_reference(ty);
+        if is_reference && self.makes_fault(Fault::NoInitialiser, rule) {
+            let (type_text, name) = (self.type_text(ty), self.fresh("v"));
+            return format!("{type_text} {name}");
         }
-        if self.breaks(Fault::VariableSpace, plain) {
+        if self.makes_fault(Fault::VariableSpace, rule) {
             let name = self.fresh("v");
-            return format!("{} int {name}", self.of(&["device", "constant"]));
+            return format!("{} int {name}", self.pick(&["device", "constant"]));
         }
-        if self.breaks(Fault::VoidVariable, Rule::WslVVoid) {
+        if self.makes_fault(Fault::VoidVariable, Rule::WslVVoid) {
             return format!("void {}", self.fresh("v"));
         }
-        if self.breaks(Fault::UnknownType, Rule::WslVTypeDefined) {
+        if self.makes_fault(Fault::UnknownType, Rule::WslVTypeDefined) {
             return format!("Nowhere {}", self.fresh("v"));
         }
-        if self.breaks(Fault::OpaqueVariable, Rule::WslEpOpaque) {
-            return format!("{} {}", self.of(&["sampler", "Texture2D<float>", "RWTexture1D<int4>"]), self.fresh("v"));
+        if self.makes_fault(Fault::OpaqueVariable, Rule::WslEpOpaque) {
+            return format!("{} {}", self.pick(&["sampler", "Texture2D<float>", "RWTexture1D<int4>"]), self.fresh("v"));
         }
-        if self.breaks(Fault::ArraySize, Rule::WslVArraySize) {
-            return format!("int[{}] {}", self.of(&["0", "0x0", "4294967296", "0u"]), self.fresh("v"));
+        if self.makes_fault(Fault::ArraySize, Rule::WslVArraySize) {
+            return format!("int[{}] {}", self.pick(&["0", "0x0", "4294967296", "0u"]), self.fresh("v"));
         }
-        let thread = !reference && self.one_in(10);
-        let written = self.written_with(ty, !thread);
-        let n = if reference { 1 } else { 1 + usize::from(self.one_in(4)) + usize::from(self.one_in(8)) };
+        let has_thread_prefix = !is_reference && self.one_in(10);
+        let type_text = self.type_text_with(ty, !has_thread_prefix);
+        let n = if is_reference { 1 } else { 1 + usize::from(self.one_in(4)) + usize::from(self.one_in(8)) };
         let mut parts = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let mut first = first;
@@ -97,7 +97,7 @@ impl Generator {
             // If a declaration has several variables, later initialising expressions may refer to
             // earlier ones.
             let name = if n > 1 { self.fresh("v") } else { self.new_name() };
-            let value = if reference {
+            let value = if is_reference {
                 first.take()
             } else if self.one_in(3) {
                 None
@@ -109,14 +109,14 @@ impl Generator {
                 self.expected(ty, 2)
             };
             let mut value = value;
-            if value.is_some() && self.breaks(Fault::InitialiserType, with) {
-                value = Some(self.other(ty));
+            if value.is_some() && self.makes_fault(Fault::InitialiserType, rule_with_value) {
+                value = Some(self.value_of_other_type(ty));
             }
-            if self.breaks(Fault::VariableDuplicate, if value.is_some() { with } else { plain }) {
+            if self.makes_fault(Fault::VariableDuplicate, if value.is_some() { rule_with_value } else { rule }) {
                 // Both variables are in the same block.
-                let (again, scalar) = (self.fresh("v"), self.of(&["int", "float"]));
+                let (duplicate, scalar) = (self.fresh("v"), self.pick(&["int", "float"]));
                 let second = value.as_ref().map_or(String::new(), |_| " = 1".into());
-                return format!("{scalar} {again}, {again}{second}");
+                return format!("{scalar} {duplicate}, {duplicate}{second}");
             }
             parts.push(value.map_or(name.clone(), |e| format!("{name} = {}", e.at(Level::Ternary))));
             names.push(name);
@@ -124,6 +124,6 @@ impl Generator {
         for name in names {
             self.bind(name, ty, AddressSpace::Thread);
         }
-        format!("{}{written} {}", if thread { "thread " } else { "" }, parts.join(", "))
+        format!("{}{type_text} {}", if has_thread_prefix { "thread " } else { "" }, parts.join(", "))
     }
 }

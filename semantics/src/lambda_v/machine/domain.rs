@@ -27,7 +27,7 @@ pub(super) trait Domain {
     /// The value's type.
     fn ground(value: &Self::Value) -> Ground;
     /// Whether a rec-func continues in the same way with either value as an argument.
-    fn alike(&self, a: &Self::Value, b: &Self::Value) -> bool;
+    fn is_same_argument(&self, a: &Self::Value, b: &Self::Value) -> bool;
     /// Whether the value of a bound expression is kept.
     fn sharing(&self) -> Sharing;
     /// Reports a rule that fires: the place of its redex, and the value if the rule is δ.
@@ -66,7 +66,7 @@ impl Domain for Judged<'_, '_> {
         value.ty
     }
 
-    fn alike(&self, a: &Value, b: &Value) -> bool {
+    fn is_same_argument(&self, a: &Value, b: &Value) -> bool {
         let same_cells = || a.lanes.iter().zip(&b.lanes).all(|(a, b)| a.trust.cell == b.trust.cell);
         a.same_bits(b) && (self.sets.is_none() || same_cells())
     }
@@ -155,8 +155,8 @@ impl Plain {
     /// For runs of a program with this number of terms.
     pub(super) fn new(terms: usize) -> Plain {
         // No operands have this key.
-        let none = Site { key: u32::MAX, resolved: Resolved { emit: Emit::Identity, result: Ground::NUM } };
-        Plain { frag_coord: [0; 4], sites: vec![none; terms] }
+        let unused = Site { key: u32::MAX, resolved: Resolved { emit: Emit::Identity, result: Ground::NUM } };
+        Plain { frag_coord: [0; 4], sites: vec![unused; terms] }
     }
 
     /// The types of at most four operands as a number. For more operands, the types of the
@@ -187,11 +187,11 @@ impl Plain {
 
     /// Applies an operation to vectors, or to matrices of two columns.
     #[inline]
-    fn compute(op: Op, result: Ground, values: [&Bits; 3], taken: usize) -> Bits {
+    fn compute(op: Op, result: Ground, values: [&Bits; 3], operand_count: usize) -> Bits {
         let [x, y, z] = values;
         let four = match bits_of_vectors(op, x.ty.components(), [&x.four, &y.four, &z.four]) {
             Some(four) => four,
-            None => Plain::compute_any(op, &values[..taken]),
+            None => Plain::compute_any(op, &values[..operand_count]),
         };
         Bits { ty: result, four }
     }
@@ -225,7 +225,7 @@ impl Domain for Plain {
         value.ty
     }
 
-    fn alike(&self, a: &Bits, b: &Bits) -> bool {
+    fn is_same_argument(&self, a: &Bits, b: &Bits) -> bool {
         a.ty == b.ty && a.components() == b.components()
     }
 

@@ -39,17 +39,17 @@ fn inward(magnitude: f64, steps: u64) -> f64 {
 #[inline]
 pub(super) fn around(x: f64) -> Enclosure {
     let magnitude = x.abs();
-    let (near, far) = (inward(magnitude.min(f64::MAX), STEPS), outward(magnitude, STEPS));
-    if x.is_sign_negative() { Enclosure { low: -far, high: -near } } else { Enclosure { low: near, high: far } }
+    let (nearer, farther) = (inward(magnitude.min(f64::MAX), STEPS), outward(magnitude, STEPS));
+    if x.is_sign_negative() { Enclosure { low: -farther, high: -nearer } } else { Enclosure { low: nearer, high: farther } }
 }
 
 /// The enclosure of an exact result, from the rounded result and the sign of the rounding error
 /// (exact less rounded): a point, or two neighbours.
 #[inline]
-fn corrected(rounded: f64, lost: f64) -> Enclosure {
-    if lost == 0.0 {
+fn corrected(rounded: f64, error: f64) -> Enclosure {
+    if error == 0.0 {
         Enclosure::point(rounded)
-    } else if lost > 0.0 {
+    } else if error > 0.0 {
         Enclosure { low: rounded, high: rounded.next_up() }
     } else {
         Enclosure { low: rounded.next_down(), high: rounded }
@@ -69,24 +69,24 @@ fn sum(x: f64, y: f64) -> (f64, f64) {
 fn product(x: f64, y: f64) -> (f64, f64) {
     let product = x * y;
     // Two significands of 24 digits make one of 48.
-    let short = (x.to_bits() | y.to_bits()) & 0x1fff_ffff == 0;
-    (product, if short { 0.0 } else { libm::fma(x, y, -product) })
+    let is_short = (x.to_bits() | y.to_bits()) & 0x1fff_ffff == 0;
+    (product, if is_short { 0.0 } else { libm::fma(x, y, -product) })
 }
 
 /// The enclosure of x + y + z. `None` if digits cancel.
 fn sum_of_three(x: f64, y: f64, z: f64) -> Option<Enclosure> {
-    let (first, lost_first) = sum(x, y);
-    let (total, lost) = sum(first, z);
-    let (rest, lost_rest) = sum(lost_first, lost);
+    let (first, first_error) = sum(x, y);
+    let (total, error) = sum(first, z);
+    let (rest, rest_error) = sum(first_error, error);
     // The exact sum is total + rest + lost_rest.
     let (total, rest) = sum(total, rest);
     if rest == 0.0 {
-        return Some(corrected(total, lost_rest))
-            .filter(|_| lost_rest == 0.0 || lost_rest.abs() < total.abs() * f64::EPSILON * f64::EPSILON);
+        return Some(corrected(total, rest_error))
+            .filter(|_| rest_error == 0.0 || rest_error.abs() < total.abs() * f64::EPSILON * f64::EPSILON);
     }
     // Then |rest| is at most half a unit in the last place of the total. A tiny addition does not
     // change its sign, nor make it more than one unit.
-    (lost_rest.abs() <= rest.abs() * 0.25).then(|| corrected(total, rest))
+    (rest_error.abs() <= rest.abs() * 0.25).then(|| corrected(total, rest))
 }
 
 pub(super) fn enclose(function: Function, args: &[f64]) -> Exact {
@@ -118,8 +118,8 @@ fn of_one(function: Function, x: f64) -> Option<Enclosure> {
     };
     Some(match function {
         Fract => {
-            let (difference, lost) = sum(x, -x.floor());
-            corrected(difference, lost)
+            let (difference, error) = sum(x, -x.floor());
+            corrected(difference, error)
         }
         // With the product's rounding the error is 3·2^-53, which is 3 floats at most.
         Radians => around(x * DEGREE),
@@ -154,12 +154,12 @@ fn of_two(function: Function, x: f64, y: f64) -> Option<Enclosure> {
     use Function::*;
     Some(match function {
         FAdd | FSub => {
-            let (total, lost) = sum(x, if function == FSub { -y } else { y });
-            corrected(total, lost)
+            let (total, error) = sum(x, if function == FSub { -y } else { y });
+            corrected(total, error)
         }
         FMul => {
-            let (total, lost) = product(x, y);
-            corrected(total, lost)
+            let (total, error) = product(x, y);
+            corrected(total, error)
         }
         FDiv => {
             let quotient = x / y;
@@ -173,8 +173,8 @@ fn of_two(function: Function, x: f64, y: f64) -> Option<Enclosure> {
             } else if (remainder < 0.0) == (y < 0.0) {
                 Enclosure::point(remainder)
             } else {
-                let (total, lost) = sum(remainder, y);
-                corrected(total, lost)
+                let (total, error) = sum(remainder, y);
+                corrected(total, error)
             }
         }
         Atan2 => around(libm::atan2(x, y)),
@@ -191,13 +191,13 @@ fn of_three(function: Function, x: f64, y: f64, z: f64) -> Option<Enclosure> {
     use Function::*;
     match function {
         Fma => {
-            let (product, lost) = product(x, y);
-            sum_of_three(product, z, lost)
+            let (product, error) = product(x, y);
+            sum_of_three(product, z, error)
         }
         // x - x·z + y·z.
         FMix => {
-            let ((left, lost_left), (right, lost_right)) = (product(x, -z), product(y, z));
-            (lost_left == 0.0 && lost_right == 0.0).then(|| sum_of_three(left, right, x)).flatten()
+            let ((left, left_error), (right, right_error)) = (product(x, -z), product(y, z));
+            (left_error == 0.0 && right_error == 0.0).then(|| sum_of_three(left, right, x)).flatten()
         }
         // Each difference is rounded once, and so is each operation after it. 3 - 2t is at least 1.
         // It has at most twice t's relative error, which is 3 units of 2^-53. In all there are 3 +

@@ -232,17 +232,17 @@ pub fn log10(x: f32, direction: Direction) -> Rounded {
 /// The float of 16 or 32 bits nearest to a function's result, ties to even, from `computed`, which
 /// is `libm`'s result. Outside of the domain, and in 64 bits, it is that result in the format.
 #[inline]
-pub(super) fn settled<R: Real>(op: Op, computed: f64, args: &[f64]) -> R {
+pub(super) fn correctly_rounded<R: Real>(op: Op, computed: f64, args: &[f64]) -> R {
     let nearest = R::of(computed);
     if R::PRECISION == f64::PRECISION || !computed.is_finite() {
         return nearest;
     }
     let Enclosure { low, high } = fast::around(computed);
-    if R::of(low) == R::of(high) { nearest } else { settled_tightly(op, nearest, args) }
+    if R::of(low) == R::of(high) { nearest } else { tightly_rounded(op, nearest, args) }
 }
 
 #[cold]
-fn settled_tightly<R: Real>(op: Op, nearest: R, args: &[f64]) -> R {
+fn tightly_rounded<R: Real>(op: Op, nearest: R, args: &[f64]) -> R {
     match function_of(op.instruction(), args.len()).map(|function| tight::enclose(function, args)) {
         Some(Exact::Within(enclosure)) => R::of(enclosure.sticky()),
         _ => nearest,

@@ -58,8 +58,8 @@ impl Matrix {
 
     /// The matrix without a column and a row.
     fn minor(&self, column: usize, row: usize) -> Matrix {
-        let kept = |n: &usize| n / self.rows != column && n % self.rows != row;
-        let components = (0..self.components.len()).filter(kept).map(|n| self.components[n].clone()).collect();
+        let remains = |n: &usize| n / self.rows != column && n % self.rows != row;
+        let components = (0..self.components.len()).filter(remains).map(|n| self.components[n].clone()).collect();
         Matrix { components, columns: self.columns - 1, rows: self.rows - 1 }
     }
 
@@ -224,29 +224,29 @@ fn glsl(function: Glsl, operands: &[Matrix]) -> Option<Vec<Exact>> {
         return if function == Glsl::Determinant { exactly([matrix.determinant()]) } else { Some(inverse(matrix)) };
     }
     let vectors = operands.iter().all(|operand| operand.columns == 1);
-    let alike = |n: usize| operands.len() == n && operands.iter().all(|operand| operand.rows == first.rows);
+    let have_same_rows = |n: usize| operands.len() == n && operands.iter().all(|operand| operand.rows == first.rows);
     if !vectors {
         return None;
     }
     let other = |n: usize| &operands[n].components[..];
     match function {
-        Glsl::Length if alike(1) => Some(vec![around_root(&squared_length(x)).into()]),
-        Glsl::Distance if alike(2) => Some(vec![around_root(&squared_length(&differences(x, other(1)))).into()]),
-        Glsl::Normalize if alike(1) => {
+        Glsl::Length if have_same_rows(1) => Some(vec![around_root(&squared_length(x)).into()]),
+        Glsl::Distance if have_same_rows(2) => Some(vec![around_root(&squared_length(&differences(x, other(1)))).into()]),
+        Glsl::Normalize if have_same_rows(1) => {
             let square = squared_length(x);
             let unit = |x: &Big| if square == zero() { Exact::Undefined } else { around_unit(x, &square).into() };
             Some(x.iter().map(unit).collect())
         }
-        Glsl::Cross if alike(2) && first.rows == 3 => {
+        Glsl::Cross if have_same_rows(2) && first.rows == 3 => {
             let y = other(1);
             exactly([(1, 2), (2, 0), (0, 1)].map(|(a, b)| &x[a] * &y[b] - &y[a] * &x[b]))
         }
-        Glsl::FaceForward if alike(3) => {
+        Glsl::FaceForward if have_same_rows(3) => {
             let (incident, reference) = (other(1), other(2));
-            let kept = dot(reference, incident) < zero();
-            exactly(x.iter().map(|x| if kept { x.clone() } else { -x.clone() }))
+            let keeps_sign = dot(reference, incident) < zero();
+            exactly(x.iter().map(|x| if keeps_sign { x.clone() } else { -x.clone() }))
         }
-        Glsl::Reflect if alike(2) => {
+        Glsl::Reflect if have_same_rows(2) => {
             let (incident, normal) = (x, other(1));
             let twice = big(2.0) * dot(normal, incident);
             exactly(incident.iter().zip(normal).map(|(i, n)| i - &twice * n))

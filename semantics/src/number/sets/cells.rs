@@ -141,7 +141,7 @@ enum Content<'c> {
     Polynomial(&'c Polynomial),
     /// Another float, by its index.
     Float(u32),
-    Boolean(Truth, &'c Made),
+    Boolean(Truth, &'c Origin),
 }
 
 /// Where the contents of a cell are stored.
@@ -164,7 +164,7 @@ struct Cells {
     kinds: Vec<Kind>,
     polynomials: Vec<Polynomial>,
     floats: Vec<Float>,
-    booleans: Vec<(Truth, Made)>,
+    booleans: Vec<(Truth, Origin)>,
 }
 
 impl Cells {
@@ -181,15 +181,15 @@ impl Cells {
             Kind::Polynomial => Content::Polynomial(&self.polynomials[at]),
             Kind::Float(float) => Content::Float(float),
             Kind::Boolean(boolean) => {
-                let (truth, made) = &self.booleans[boolean as usize];
-                Content::Boolean(*truth, made)
+                let (truth, origin) = &self.booleans[boolean as usize];
+                Content::Boolean(*truth, origin)
             }
         }
     }
 
     /// Makes room for one cell. Returns its index.
     #[inline(always)]
-    fn place(&mut self) -> usize {
+    fn reserve(&mut self) -> usize {
         if self.count == self.kinds.len() {
             self.grow();
         }
@@ -206,31 +206,31 @@ impl Cells {
 
     /// Counts the cell that was just written. `None` if its number does not fit.
     #[inline(always)]
-    fn filled(&mut self) -> Option<CellId> {
+    fn count_cell(&mut self) -> Option<CellId> {
         self.count += 1;
         NonZeroU32::new(self.count as u32).map(CellId)
     }
 
     #[inline(always)]
     fn polynomial(&mut self, polynomial: Polynomial) -> Option<CellId> {
-        let at = self.place();
+        let at = self.reserve();
         self.kinds[at] = Kind::Polynomial;
         self.polynomials[at] = polynomial;
-        self.filled()
+        self.count_cell()
     }
 
     /// A cell for an existing element of `floats`.
     fn float(&mut self, float: u32) -> Option<CellId> {
-        let at = self.place();
+        let at = self.reserve();
         self.kinds[at] = Kind::Float(float);
-        self.filled()
+        self.count_cell()
     }
 
-    fn boolean(&mut self, truth: Truth, made: Made) -> Option<CellId> {
-        let at = self.place();
+    fn boolean(&mut self, truth: Truth, origin: Origin) -> Option<CellId> {
+        let at = self.reserve();
         self.kinds[at] = Kind::Boolean(self.booleans.len() as u32);
-        self.booleans.push((truth, made));
-        self.filled()
+        self.booleans.push((truth, origin));
+        self.count_cell()
     }
 }
 
@@ -248,13 +248,13 @@ struct Float {
 
 /// The origin of a Boolean. A known Boolean narrows it.
 #[derive(Clone, Debug)]
-enum Made {
+enum Origin {
     /// A comparison of two floats, and its place.
     Compared(Box<(Instruction, Lane, Lane, u32)>),
     /// The negation of a Boolean.
     Not(Lane),
     /// Whether all of these hold or, if `absorbing`, any of them.
-    Joined { of: Box<[Lane]>, absorbing: bool },
+    Joined { operands: Box<[Lane]>, absorbing: bool },
     /// Anything else.
     Otherwise,
 }
@@ -277,7 +277,7 @@ pub struct Sets {
     /// The decisions at the open branches of this run, in order. The run adds to them.
     choices: Vec<Choice>,
     /// The number of open branches so far.
-    met: usize,
+    branch_count: usize,
     /// The current place.
     place: u32,
 }
@@ -323,7 +323,7 @@ pub(crate) fn follow(
         sets.cells.clear();
         sets.quotients.clear();
         sets.causes.clear();
-        sets.met = 0;
+        sets.branch_count = 0;
         ways += 1;
         match run(&mut sets) {
             Ok(ControlFlow::Continue(())) | Err(Unsettled::Infeasible) => {}
@@ -363,7 +363,7 @@ impl Sets {
             causes: Vec::new(),
             quotients: FxHashMap::default(),
             choices: Vec::new(),
-            met: 0,
+            branch_count: 0,
             place: 0,
         }
     }
@@ -376,21 +376,21 @@ impl Sets {
     /// Drops all cells but those that `visit` passes to its argument, and renumbers these. Forgets
     /// the origins of Booleans and the causes of unbounded floats.
     pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
-        let Sets { cells: kept, spare: before, causes, quotients, .. } = self;
-        std::mem::swap(kept, before);
-        kept.clear();
-        let mut numbers: Vec<Option<CellId>> = vec![None; before.count];
+        let Sets { cells: new_cells, spare: old_cells, causes, quotients, .. } = self;
+        std::mem::swap(new_cells, old_cells);
+        new_cells.clear();
+        let mut numbers: Vec<Option<CellId>> = vec![None; old_cells.count];
         visit(&mut |id| {
             let at = id.0.get() as usize - 1;
             if numbers[at].is_none() {
-                numbers[at] = match before.content(*id) {
-                    Content::Polynomial(polynomial) => kept.polynomial(*polynomial),
+                numbers[at] = match old_cells.content(*id) {
+                    Content::Polynomial(polynomial) => new_cells.polynomial(*polynomial),
                     Content::Float(float) => {
-                        let float = &before.floats[float as usize];
-                        kept.floats.push(Float { cause: float.cause.map(|_| 0), ..float.clone() });
-                        kept.float(kept.floats.len() as u32 - 1)
+                        let float = &old_cells.floats[float as usize];
+                        new_cells.floats.push(Float { cause: float.cause.map(|_| 0), ..float.clone() });
+                        new_cells.float(new_cells.floats.len() as u32 - 1)
                     }
-                    Content::Boolean(truth, _) => kept.boolean(truth, Made::Otherwise),
+                    Content::Boolean(truth, _) => new_cells.boolean(truth, Origin::Otherwise),
                 };
             }
             *id = numbers[at].unwrap_or(*id);
@@ -429,10 +429,10 @@ impl Sets {
 
     /// The set of an open float, if it is one bounded span.
     pub fn span(&self, lane: Lane) -> Option<Span> {
-        let only = |set: &Set| set.only_span().filter(|span| span.low.is_finite() && span.high.is_finite()).copied();
+        let single_span = |set: &Set| set.only_span().filter(|span| span.low.is_finite() && span.high.is_finite()).copied();
         match self.content(lane.trust.cell?) {
-            Content::Polynomial(polynomial) => only(&(self.rules.bound)(polynomial)),
-            Content::Float(at) => only(&self.float(at).set),
+            Content::Polynomial(polynomial) => single_span(&(self.rules.bound)(polynomial)),
+            Content::Float(at) => single_span(&self.float(at).set),
             Content::Boolean(..) => None,
         }
     }
@@ -511,8 +511,8 @@ impl Sets {
         if let Some(form) = Form::of(instruction) {
             for (i, result) in results.iter_mut().enumerate() {
                 if !result.trust.is_decided(self.profile) {
-                    let (truth, made) = self.boolean(form, instruction, args, i);
-                    result.trust.cell = Some(self.new_boolean(truth, made)?);
+                    let (truth, origin) = self.boolean(form, instruction, args, i);
+                    result.trust.cell = Some(self.new_boolean(truth, origin)?);
                 }
             }
             return Ok(());
@@ -534,7 +534,7 @@ impl Sets {
         let profile = self.profile;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| !result.trust.is_decided(profile)) {
             let set = sets.as_ref().map_or(Set::ANY, |sets| sets[i]);
-            self.give(result, ComponentBound { set, polynomial: None, moved: None }, instruction, args)?;
+            self.set_cell(result, ComponentBound { set, polynomial: None, moved: None }, instruction, args)?;
         }
         Ok(())
     }
@@ -548,7 +548,7 @@ impl Sets {
             let zero_sign = x.trust.zero_sign && y.trust.zero_sign;
             return Some(Lane { trust: Trust { grid: Some(grid), zero_sign, ..x.trust }, ..x });
         }
-        let ComponentBound { set, polynomial, moved } = passing::chosen(self.passable(x), self.passable(y), None);
+        let ComponentBound { set, polynomial, moved } = passing::chosen(self.component_bound(x), self.component_bound(y), None);
         if !set.is_bounded() {
             return None;
         }
@@ -558,7 +558,7 @@ impl Sets {
 
     /// Gives a cell to a component that is a polynomial.
     #[inline(always)]
-    fn give_polynomial(
+    fn set_polynomial(
         &mut self,
         result: &mut Lane,
         polynomial: Polynomial,
@@ -567,14 +567,14 @@ impl Sets {
     ) -> Result<(), Unsettled> {
         if !polynomial.is_bounded() {
             let set = (self.rules.bound)(&polynomial);
-            return self.give(result, ComponentBound { set, polynomial: Some(polynomial), moved: None }, instruction, args);
+            return self.set_cell(result, ComponentBound { set, polynomial: Some(polynomial), moved: None }, instruction, args);
         }
         result.trust.cell = Some(self.new_polynomial(polynomial)?);
         Ok(())
     }
 
     /// Gives a cell to a component. One that was only moved, as by OpSelect, keeps its own.
-    fn give(
+    fn set_cell(
         &mut self,
         result: &mut Lane,
         ComponentBound { set, polynomial, moved }: ComponentBound,
@@ -647,9 +647,9 @@ impl Sets {
 
     /// [`Sets::widen`] where results may be rewritten: polynomials, and instructions on leaves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
-        let made = self.computed(instruction, args);
+        let polynomials = self.computed(instruction, args);
         let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
-        let by_rule = match &made {
+        let by_rule = match &polynomials {
             Some(_) if !rewriting::is_one_operation(instruction) => None,
             _ if leaves => self.by_rule(rules::allowed_alone, instruction, args),
             _ => None,
@@ -657,13 +657,13 @@ impl Sets {
         // It is the same for all components.
         let mut by_polynomials = None;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
-            let polynomial = made.as_ref().map(|made| made[i]);
+            let polynomial = polynomials.as_ref().map(|polynomials| polynomials[i]);
             let anything = ComponentBound::ANYTHING;
-            let passed = match (&by_rule, polynomial) {
+            let component = match (&by_rule, polynomial) {
                 (Some(sets), Some(_)) => ComponentBound { set: sets[i], polynomial, moved: None },
                 (Some(sets), None) => self.function(instruction, args, i, sets[i]),
                 (None, Some(polynomial)) => {
-                    self.give_polynomial(result, polynomial, instruction, args)?;
+                    self.set_polynomial(result, polynomial, instruction, args)?;
                     continue;
                 }
                 (None, None) if passing::passes(instruction) => self.passed(instruction, args, i).unwrap_or(anything),
@@ -672,7 +672,7 @@ impl Sets {
                     None => anything,
                 },
             };
-            self.give(result, passed, instruction, args)?;
+            self.set_cell(result, component, instruction, args)?;
         }
         Ok(())
     }
@@ -727,12 +727,12 @@ impl Sets {
         }
         let mut operands: SmallVec<[ComponentBound; 3]> = SmallVec::new();
         for (lanes, _) in args {
-            operands.push(self.passable(*lanes.get(i)?));
+            operands.push(self.component_bound(*lanes.get(i)?));
         }
         (self.rules.passed)(self.profile, instruction, &operands, self.rules.bound)
     }
 
-    fn passable(&self, lane: Lane) -> ComponentBound {
+    fn component_bound(&self, lane: Lane) -> ComponentBound {
         let polynomial = self.polynomial(lane);
         let moved = self.moved(lane);
         let set = match (&polynomial, moved) {
@@ -758,7 +758,7 @@ impl Sets {
         if truth != Truth::BOTH {
             return Ok(truth.may_hold);
         }
-        let holds = match self.choices.get(self.met) {
+        let holds = match self.choices.get(self.branch_count) {
             Some(choice) => choice.holds,
             None => {
                 let condition =
@@ -767,7 +767,7 @@ impl Sets {
                 true
             }
         };
-        self.met += 1;
+        self.branch_count += 1;
         self.assume(condition, holds)?;
         Ok(holds)
     }
@@ -776,13 +776,15 @@ impl Sets {
     fn comparison(&self, mut condition: Lane) -> Option<Cause> {
         loop {
             match self.content(condition.trust.cell?) {
-                Content::Boolean(_, Made::Compared(compared)) => {
+                Content::Boolean(_, Origin::Compared(compared)) => {
                     let (instruction, x, y, place) = **compared;
                     let operands = [x, y].into_iter().take(operands_of(instruction)).map(|lane| self.operand(lane).set).collect();
                     return Some(Cause { place, instruction: Some(instruction), operands });
                 }
-                Content::Boolean(_, Made::Not(of)) => condition = *of,
-                Content::Boolean(_, Made::Joined { of, .. }) => condition = *of.iter().find(|&&lane| self.truth(lane) == Truth::BOTH)?,
+                Content::Boolean(_, Origin::Not(operand)) => condition = *operand,
+                Content::Boolean(_, Origin::Joined { operands, .. }) => {
+                    condition = *operands.iter().find(|&&lane| self.truth(lane) == Truth::BOTH)?
+                }
                 _ => return None,
             }
         }
@@ -802,16 +804,18 @@ impl Sets {
             }
             let Some(id) = lane.trust.cell else { continue };
             let Kind::Boolean(at) = self.cells.kinds[id.0.get() as usize - 1] else { continue };
-            let (truth, made) = &mut self.cells.booleans[at as usize];
+            let (truth, origin) = &mut self.cells.booleans[at as usize];
             *truth = Truth::from(holds);
-            match made.clone() {
-                Made::Compared(compared) => {
+            match origin.clone() {
+                Origin::Compared(compared) => {
                     let (instruction, x, y, _) = *compared;
                     self.narrow(instruction, x, y, holds)?;
                 }
-                Made::Not(of) => known.push((of, !holds)),
-                Made::Joined { of, absorbing } if holds != absorbing => known.extend(of.into_iter().map(|lane| (lane, holds))),
-                Made::Joined { .. } | Made::Otherwise => {}
+                Origin::Not(operand) => known.push((operand, !holds)),
+                Origin::Joined { operands, absorbing } if holds != absorbing => {
+                    known.extend(operands.into_iter().map(|lane| (lane, holds)))
+                }
+                Origin::Joined { .. } | Origin::Otherwise => {}
             }
         }
         Ok(())
@@ -828,9 +832,9 @@ impl Sets {
             if let Some(id) = operand.id
                 && let Content::Float(at) = self.content(id)
             {
-                let of = &mut self.cells.floats[at as usize];
-                of.set = of.set.meet(set);
-                if of.set.is_none() {
+                let float = &mut self.cells.floats[at as usize];
+                float.set = float.set.meet(set);
+                if float.set.is_none() {
                     return Err(Unsettled::Infeasible);
                 }
             }
@@ -843,7 +847,7 @@ impl Sets {
     fn compared_rewritten(&self, instruction: Instruction, x: Lane, y: Lane) -> Truth {
         if operands_of(instruction) == 1 {
             // A bounded float is no infinity and no NaN, however it is evaluated.
-            return if self.passable(x).set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
+            return if self.component_bound(x).set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
         }
         if let (Some(p), Some(q)) = (self.polynomial(x), self.polynomial(y))
             && (self.moved(x), self.moved(y)) != (Some(MovableTerms::NOTHING), Some(MovableTerms::NOTHING))
@@ -853,14 +857,14 @@ impl Sets {
                 return by_terms;
             }
         }
-        match (self.passable(x).side(), self.passable(y).side()) {
+        match (self.component_bound(x).side(), self.component_bound(y).side()) {
             (Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
             _ => Truth::BOTH,
         }
     }
 
     /// Component i of an instruction with Boolean results.
-    fn boolean(&self, form: Form, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> (Truth, Made) {
+    fn boolean(&self, form: Form, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> (Truth, Origin) {
         let lane = |a: usize| args[a].0[i];
         match form {
             Form::Comparison => {
@@ -869,25 +873,25 @@ impl Sets {
                     true => self.compared_rewritten(instruction, x, y),
                     false => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
                 };
-                (truth, Made::Compared(Box::new((instruction, x, y, self.place))))
+                (truth, Origin::Compared(Box::new((instruction, x, y, self.place))))
             }
-            Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
+            Form::Not => (self.truth(lane(0)).not(), Origin::Not(lane(0))),
             Form::Equal { negated } => {
                 let (x, y) = (self.truth(lane(0)), self.truth(lane(1)));
                 let equal = Truth {
                     may_hold: x.may_hold && y.may_hold || x.may_fail && y.may_fail,
                     may_fail: x.may_hold && y.may_fail || x.may_fail && y.may_hold,
                 };
-                (if negated { equal.not() } else { equal }, Made::Otherwise)
+                (if negated { equal.not() } else { equal }, Origin::Otherwise)
             }
             Form::Joined { absorbing, componentwise } => {
-                let of: Box<[Lane]> = if componentwise { [lane(0), lane(1)].into() } else { args[0].0.into() };
-                let mut truths = of.iter().map(|&lane| self.truth(lane));
+                let operands: Box<[Lane]> = if componentwise { [lane(0), lane(1)].into() } else { args[0].0.into() };
+                let mut truths = operands.iter().map(|&lane| self.truth(lane));
                 let truth = match absorbing {
                     true => Truth { may_hold: truths.clone().any(|t| t.may_hold), may_fail: truths.all(|t| t.may_fail) },
                     false => Truth { may_hold: truths.clone().all(|t| t.may_hold), may_fail: truths.any(|t| t.may_fail) },
                 };
-                (truth, Made::Joined { of, absorbing })
+                (truth, Origin::Joined { operands, absorbing })
             }
         }
     }
@@ -913,9 +917,9 @@ impl Sets {
         self.cells.polynomial(polynomial).ok_or(Unsettled::Cells)
     }
 
-    fn new_boolean(&mut self, truth: Truth, made: Made) -> Result<CellId, Unsettled> {
+    fn new_boolean(&mut self, truth: Truth, origin: Origin) -> Result<CellId, Unsettled> {
         self.may_grow()?;
-        self.cells.boolean(truth, made).ok_or(Unsettled::Cells)
+        self.cells.boolean(truth, origin).ok_or(Unsettled::Cells)
     }
 
     fn new_float(&mut self, float: Float) -> Result<CellId, Unsettled> {

@@ -86,10 +86,10 @@ impl MovableTerms {
     /// The terms of P/Q. All evaluations of Q are within `rho` of Q, relative to Q.
     pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> MovableTerms {
         let scale = 1.0 / (divisor.value.abs() * (1.0 - rho));
-        let scaled = |of: &Polynomial, operations: u16| Polynomial {
-            high: of.high * scale.max(1.0),
-            terms: of.terms,
-            ..Polynomial::monomial(of.most() * scale, of.degree.saturating_add(operations))
+        let scaled = |polynomial: &Polynomial, operations: u16| Polynomial {
+            high: polynomial.high * scale.max(1.0),
+            terms: polynomial.terms,
+            ..Polynomial::monomial(polynomial.max_magnitude() * scale, polynomial.degree.saturating_add(operations))
         };
         MovableTerms::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
     }
@@ -130,34 +130,39 @@ impl MovableTerms {
             (0..first.len()).map(|i| component(i).map(|x| x * x)).reduce(|sum, x| Some(sum? + x?))?
         };
         match Glsl::from_u32(number)? {
-            Glsl::Sqrt => Some(sum(x.most() / root()?.low, terms, degree)),
+            Glsl::Sqrt => Some(sum(x.max_magnitude() / root()?.low, terms, degree)),
             // P^-1/2 changes by half of P's relative change.
-            Glsl::InverseSqrt => Some(sum(x.most() * root()?.high * root()?.high * root()?.high, terms, degree)),
+            Glsl::InverseSqrt => Some(sum(x.max_magnitude() * root()?.high * root()?.high * root()?.high, terms, degree)),
             Glsl::Length | Glsl::Distance => {
                 let squares = squares()?;
-                Some(sum(squares.most() / root()?.low, squares.terms, squares.degree.saturating_add(4)))
+                Some(sum(squares.max_magnitude() / root()?.low, squares.terms, squares.degree.saturating_add(4)))
             }
             Glsl::Normalize => {
                 let squares = squares()?;
                 let least = squares.error().map(|error| squares.value - error).filter(|&least| least >= SQUARES.0 * SQUARES.0)?;
                 let terms = squares.terms.saturating_add(x.terms);
-                Some(sum(x.most() / least.sqrt() * (1.0 + squares.most() / least), terms, squares.degree.saturating_add(10)))
+                Some(sum(
+                    x.max_magnitude() / least.sqrt() * (1.0 + squares.max_magnitude() / least),
+                    terms,
+                    squares.degree.saturating_add(10),
+                ))
             }
             Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 => Some(MovableTerms::NOTHING),
             Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(MovableTerms::NOTHING),
             Glsl::Asinh | Glsl::Acosh | Glsl::Atanh => Some(MovableTerms::NOTHING),
-            Glsl::Radians | Glsl::Degrees => Some(sum(x.most() * 60.0, x.terms, x.degree.saturating_add(2))),
+            Glsl::Radians | Glsl::Degrees => Some(sum(x.max_magnitude() * 60.0, x.terms, x.degree.saturating_add(2))),
             // x·x for a power of 2.
             Glsl::Pow => {
                 let (y, set) = (operands.get(1)?.get(i)?, set.hull()?);
-                let parts = (x.most() / (x.value.abs() - x.spread)).powf(y.most());
+                let parts = (x.max_magnitude() / (x.value.abs() - x.spread)).powf(y.max_magnitude());
                 (x.value > 0.0 && parts >= 1.0).then(|| sum(set.high * parts, x.terms.saturating_mul(4), x.degree.saturating_mul(4)))
             }
             Glsl::SmoothStep => {
                 let ([low, high], x) = ([operands.first()?.get(i)?, operands.get(1)?.get(i)?], operands.get(2)?.get(i)?);
-                let apart = (high.value - low.value).abs();
-                let edges_are_leaves = low.is_leaf() && high.is_leaf() && apart > (low.most() + high.most()) / 16.0;
-                let t = (x.most() + low.most()) / apart;
+                let edge_distance = (high.value - low.value).abs();
+                let edges_are_leaves =
+                    low.is_leaf() && high.is_leaf() && edge_distance > (low.max_magnitude() + high.max_magnitude()) / 16.0;
+                let t = (x.max_magnitude() + low.max_magnitude()) / edge_distance;
                 let degree = x.degree.saturating_mul(3).saturating_add(16);
                 let terms = x.terms.saturating_add(1).checked_pow(3).and_then(|terms| terms.checked_mul(2)).unwrap_or(u16::MAX);
                 edges_are_leaves.then(|| sum(3.0 * t * t + 2.0 * t * t * t, terms, degree))
@@ -169,8 +174,8 @@ impl MovableTerms {
     fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<MovableTerms> {
         use spirv::Op;
         // Only component i of each operand matters for a function that works by component.
-        let of = |k: usize| operands.get(k).and_then(|x| x.get(i).or(x.first()));
-        let most = |k: usize| of(k).map_or(0.0, |x| x.value.abs());
+        let component = |k: usize| operands.get(k).and_then(|x| x.get(i).or(x.first()));
+        let magnitude_of = |k: usize| component(k).map_or(0.0, |x| x.value.abs());
         let n = operands.first().map_or(0, |x| x.len()) as u16;
         let of_root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
         let of_length = |degree: u16| Some(sum(of_root()?.high, n, degree));
@@ -179,7 +184,7 @@ impl MovableTerms {
                 Op::FDiv => Some(MovableTerms::Nothing(operands.get(1)?.get(i)?.value.abs())),
                 Op::QuantizeToF16 => Some(MovableTerms::NOTHING),
                 // x - y·n, where n is a whole number.
-                Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
+                Op::FRem | Op::FMod => Some(sum(2.0 * magnitude_of(0) + magnitude_of(1), 2, 3)),
                 _ => None,
             },
             Instruction::Glsl(number) => match Glsl::from_u32(number)? {
@@ -193,10 +198,10 @@ impl MovableTerms {
                 Glsl::Asinh | Glsl::Acosh | Glsl::Atanh | Glsl::FaceForward => Some(MovableTerms::NOTHING),
                 // One product, by a constant that is rounded.
                 Glsl::Radians | Glsl::Degrees => Some(sum(magnitude(set), 1, 3)),
-                Glsl::Sinh | Glsl::Cosh => Some(sum(1.01 * libm::exp(most(0)), 2, 2)),
+                Glsl::Sinh | Glsl::Cosh => Some(sum(1.01 * libm::exp(magnitude_of(0)), 2, 2)),
                 Glsl::Tanh => Some(sum(2.02, 2, 6)),
                 // x - floor(x).
-                Glsl::Fract => Some(sum(2.0 * most(0) + 1.0, 2, 1)),
+                Glsl::Fract => Some(sum(2.0 * magnitude_of(0) + 1.0, 2, 1)),
                 Glsl::Length => of_length(4),
                 Glsl::Distance => of_length(6),
                 // x/√(x0·x0 + …): relative to it each square passes as much.
@@ -210,12 +215,12 @@ impl MovableTerms {
                     }
                 }
                 Glsl::SmoothStep => {
-                    let (edges, x) = (most(0) + most(1), most(2));
+                    let (edges, x) = (magnitude_of(0) + magnitude_of(1), magnitude_of(2));
                     // t is a quotient by edge1 - edge0, which must be at least 1/16 of the edges'
                     // magnitudes together.
-                    let apart = (of(1)?.value - of(0)?.value).abs();
-                    let t = (x + most(0)) / apart;
-                    (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
+                    let edge_distance = (component(1)?.value - component(0)?.value).abs();
+                    let t = (x + magnitude_of(0)) / edge_distance;
+                    (edge_distance > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
                 }
                 _ => None,
             },
@@ -257,13 +262,13 @@ impl Side {
     /// The polynomial with which arithmetic on this side starts: a leaf known within its set, with
     /// the bounds of the terms that may be moved.
     pub(super) fn polynomial(&self) -> Option<Polynomial> {
-        let ((dividend, divisor), within) = (self.fraction(), Polynomial::within(&self.set)?);
+        let ((dividend, divisor), leaf) = (self.fraction(), Polynomial::within(&self.set)?);
         let factor = match (self.moved, divisor) {
             (_, None) => 1.0,
             (MovableTerms::Nothing(divisor), _) => divisor.max(1.0 / divisor),
             (MovableTerms::Terms { .. }, _) => f64::INFINITY,
         };
-        Some(Polynomial { value: within.value, spread: within.spread, factor, ..greatest(dividend, within) })
+        Some(Polynomial { value: leaf.value, spread: leaf.spread, factor, ..greatest(dividend, leaf) })
     }
 
     /// The dividend and the divisor. A value by itself is one monomial.
@@ -272,9 +277,9 @@ impl Side {
             MovableTerms::Terms { dividend, divisor } => (dividend, divisor),
             MovableTerms::Nothing(divisor) => {
                 let (magnitude, scale) = (magnitude(&self.set), (1.0 / divisor).max(1.0));
-                let of = |magnitude: f64, high: f64, degree: u16| Polynomial { high, ..Polynomial::monomial(magnitude, degree) };
-                let dividend = of(magnitude, (magnitude * divisor).max(1.0) * scale, if divisor == 1.0 { 1 } else { 5 });
-                (dividend, (divisor != 1.0).then(|| of(1.0, divisor.max(1.0) * scale, 1)))
+                let monomial = |magnitude: f64, high: f64, degree: u16| Polynomial { high, ..Polynomial::monomial(magnitude, degree) };
+                let dividend = monomial(magnitude, (magnitude * divisor).max(1.0) * scale, if divisor == 1.0 { 1 } else { 5 });
+                (dividend, (divisor != 1.0).then(|| monomial(1.0, divisor.max(1.0) * scale, 1)))
             }
         }
     }
@@ -298,7 +303,7 @@ fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
 
 /// The range of x - y for numbers of two spans, widened by the error. Zeros of both signs are one
 /// number. Zero is added if the difference may be lost.
-fn apart(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
+fn difference_range(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
     let (low, high) = (x.low - y.high - error, x.high - y.low + error);
     let low = if error == 0.0 && low == 0.0 { -0.0 } else { low.next_down() };
     let high = if error == 0.0 && high == 0.0 { 0.0 } else { high.next_up() };
@@ -309,7 +314,7 @@ fn apart(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
 /// Whether x < y, if every evaluation gives the same answer. For equal values both answers are
 /// right, since the caller chooses one of the two.
 pub(super) fn is_below(x: &Side, y: &Side) -> Option<bool> {
-    let hull = apart(&x.set.hull()?, &y.set.hull()?, error(x, y)?).hull()?;
+    let hull = difference_range(&x.set.hull()?, &y.set.hull()?, error(x, y)?).hull()?;
     match (hull.low, hull.high) {
         (0.0, 0.0) => Some(false),
         (_, high) if high < 0.0 => Some(true),
@@ -322,6 +327,6 @@ pub(super) fn is_below(x: &Side, y: &Side) -> Option<bool> {
 pub fn compared_moved(instruction: Instruction, x: &Side, y: &Side) -> Truth {
     let Some(error) = error(x, y) else { return Truth::BOTH };
     let pairs = x.set.spans().iter().flat_map(|a| y.set.spans().iter().map(move |b| (a, b)));
-    let difference = pairs.fold(Set::NONE, |set, (a, b)| set.union(apart(a, b, error)));
+    let difference = pairs.fold(Set::NONE, |set, (a, b)| set.union(difference_range(a, b, error)));
     rules::compared_by_difference(instruction, &difference)
 }

@@ -26,14 +26,14 @@ pub struct Observation {
 /// the components of the definite run. `run` returns the same components for a run over sets.
 pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(&mut Sets) -> Result<Lanes, Unsettled>) -> Observation {
     let profile = exploration.profile;
-    let open = |lane: &Lane| !lane.trust.is_decided(profile);
+    let is_open = |lane: &Lane| !lane.trust.is_decided(profile);
     let mut observation = Observation {
         expected: definite.iter().map(|lane| lane.judge(profile)).collect(),
         ways: 0,
         unsettled: None,
         unbounded: Vec::new(),
     };
-    if !definite.iter().any(open) {
+    if !definite.iter().any(is_open) {
         return observation;
     }
     let mut shown = vec![Set::NONE; definite.len()];
@@ -47,13 +47,13 @@ pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(
             }
         }
         // An unbounded component stays so, whatever the other ways show.
-        let hopeless = definite.iter().zip(&shown).all(|(lane, set)| !open(lane) || !set.is_bounded());
-        Ok(if hopeless { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let all_unbounded = definite.iter().zip(&shown).all(|(lane, set)| !is_open(lane) || !set.is_bounded());
+        Ok(if all_unbounded { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     (observation.ways, observation.unsettled) = (ways, unsettled);
     if observation.unsettled.is_none() {
         for ((expected, lane), set) in observation.expected.iter_mut().zip(definite).zip(shown) {
-            if open(lane) {
+            if is_open(lane) {
                 let why = match expected {
                     Expected::Undecided(why) => *why,
                     _ => Why::Approximate,
@@ -73,9 +73,9 @@ impl Observation {
     /// decided, or if no instruction is the reason, as for a component that is NaN.
     pub fn why(&self, site: impl Fn(u32) -> Site) -> Option<String> {
         Some(match (&self.unsettled, self.unbounded.first()) {
-            (Some(Unsettled::Paths(left)), _) => {
-                let site = site(left.condition.place);
-                format!("undecided at {}: {}, {}", site.at, left.condition.text(&site), left.explored())
+            (Some(Unsettled::Paths(skipped)), _) => {
+                let site = site(skipped.condition.place);
+                format!("undecided at {}: {}, {}", site.at, skipped.condition.text(&site), skipped.explored())
             }
             (Some(unsettled), _) => format!("undecided: {unsettled}"),
             (None, Some((_, cause))) => {
@@ -91,7 +91,7 @@ impl fmt::Display for Unsettled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unsettled::Infeasible => f.write_str("the branches taken contradict each other"),
-            Unsettled::Paths(left) => write!(f, "a branch on {}, {}", left.condition.text(&Site::default()), left.explored()),
+            Unsettled::Paths(skipped) => write!(f, "a branch on {}, {}", skipped.condition.text(&Site::default()), skipped.explored()),
             Unsettled::Cells => f.write_str("more components that are not decided than the budget allows"),
             Unsettled::Reached(what) => f.write_str(what),
         }

@@ -45,8 +45,8 @@ const WHOLE: f64 = (1 << 22) as f64;
 /// Whether this module has a rule for the instruction.
 pub(super) fn passes(instruction: Instruction) -> bool {
     use Op::{Abs, Ceil, Clamp, Div, Floor, Fract, Max, Min, Mod, Negate, Round, RoundEven, Sign, Step, Trunc};
-    let of = [Abs, Negate, Min, Max, Clamp, Step, Sign, Floor, Ceil, Trunc, Round, RoundEven, Div, Fract, Mod];
-    Op::of_numbers(instruction).is_some_and(|op| of.contains(&op))
+    let supported = [Abs, Negate, Min, Max, Clamp, Step, Sign, Floor, Ceil, Trunc, Round, RoundEven, Div, Fract, Mod];
+    Op::of_numbers(instruction).is_some_and(|op| supported.contains(&op))
 }
 
 /// The result of an instruction, for one component of each operand. `None` if the result may
@@ -57,7 +57,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[ComponentB
     }
     // Whole numbers that differ from the operand are values by themselves. A single one is
     // a constant.
-    let of = |set: Set| {
+    let by_itself = |set: Set| {
         let set = with_both_zeros(set);
         let constant = if set == Set::ZERO { Some(0.0) } else { set.only() };
         let polynomial = constant.map(|x| Polynomial::leaf(x as f32)).or_else(|| Polynomial::within(&set));
@@ -86,14 +86,14 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[ComponentB
                 (Some(true), _) => Some(low),
                 (_, Some(true)) => Some(high),
                 _ => {
-                    let ends = [(is_low, low), (is_high, high)].into_iter().filter(|(is, _)| is.is_none());
-                    Some(ends.fold(x, |either, (_, end)| chosen(either, end, None)))
+                    let ends = [(is_low, low), (is_high, high)].into_iter().filter(|(is_end, _)| is_end.is_none());
+                    Some(ends.fold(x, |chosen_so_far, (_, end)| chosen(chosen_so_far, end, None)))
                 }
             }
         }
         (Op::Step, &[edge, x]) => {
             let one = Set::point(1.0);
-            of(match below(x, edge, bound) {
+            by_itself(match below(x, edge, bound) {
                 Some(true) => Set::ZERO,
                 Some(false) => one,
                 None => one.union(Set::ZERO),
@@ -106,12 +106,12 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[ComponentB
             let sets = rules::allowed_alone(profile, instruction, &[(&operand, 1)]).filter(|_| small)?;
             let set = *sets.first()?;
             if set.meet(x.set).is_none() {
-                return of(set);
+                return by_itself(set);
             }
             // Where rounding changes nothing, an implementation may draw in the operand instead.
-            let whole = Side { set, moved: MovableTerms::NOTHING };
+            let rounded = Side { set, moved: MovableTerms::NOTHING };
             let polynomial = x.polynomial.zip(Polynomial::within(&set)).map(|(x, whole)| x.either(whole));
-            Some(ComponentBound { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| MovableTerms::of_either(&x, &whole)) })
+            Some(ComponentBound { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| MovableTerms::of_either(&x, &rounded)) })
         }
         (Op::Fract, &[x]) => {
             // x - floor(x), where each may be another evaluation of x.

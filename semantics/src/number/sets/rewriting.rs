@@ -162,29 +162,29 @@ impl Polynomial {
         Polynomial { value: low / 2.0 + high / 2.0, spread: (high - low) / 2.0 + room, ..greatest }
     }
 
-    /// The quotient by a divisor whose evaluations are all within `of_divisor`. `None` if zero may
+    /// The quotient by a divisor whose evaluations are all within `evaluations`. `None` if zero may
     /// be among them, if they are too small or too great, or if they differ from the divisor's
     /// value by more than a quarter of it.
-    pub fn over(self, divisor: &Polynomial, of_divisor: Span) -> Option<Polynomial> {
-        let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
-        let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));
-        if (of_divisor.low < 0.0) != (of_divisor.high < 0.0) || !within(low) || !within(high) {
+    pub fn over(self, divisor: &Polynomial, evaluations: Span) -> Option<Polynomial> {
+        let is_in_range = |x: f64| (LOST..=1.0 / LOST).contains(&x);
+        let (low, high) = (evaluations.low.abs().min(evaluations.high.abs()), evaluations.low.abs().max(evaluations.high.abs()));
+        if (evaluations.low < 0.0) != (evaluations.high < 0.0) || !is_in_range(low) || !is_in_range(high) {
             return None;
         }
         let size = divisor.value.abs();
-        let rho = (of_divisor.low - divisor.value).abs().max((of_divisor.high - divisor.value).abs()) / size;
+        let rho = (evaluations.low - divisor.value).abs().max((evaluations.high - divisor.value).abs()) / size;
         if rho > 0.25 {
             return None;
         }
         // The dividend may be divided by one leaf of the divisor after the other.
         let (scale, factor) = (1.0 / (size * (1.0 - rho)), divisor.high.max(high).max(divisor.high / low).max(1.0 / low));
-        if !within(factor) {
+        if !is_in_range(factor) {
             return None;
         }
         let is_monomial = divisor.terms == 1 || divisor.is_leaf();
         Some(Polynomial {
             value: self.value / divisor.value,
-            spread: (self.spread + rho * self.most()) * scale * (1.0 + f64::EPSILON),
+            spread: (self.spread + rho * self.max_magnitude()) * scale * (1.0 + f64::EPSILON),
             magnitude: self.magnitude * scale,
             high: self.high * factor,
             terms: self.terms,
@@ -233,7 +233,7 @@ impl Polynomial {
 
     /// The greatest possible sum of the monomials' magnitudes.
     #[inline(always)]
-    pub(super) fn most(&self) -> f64 {
+    pub(super) fn max_magnitude(&self) -> f64 {
         self.magnitude + self.spread
     }
 
@@ -253,7 +253,7 @@ impl Polynomial {
         let gamma = all / (1.0 - all);
         let lost = 2.0 * self.operations() * LOST * self.high;
         let high = self.high + self.spread;
-        (high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.most() + self.spread + lost)
+        (high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.max_magnitude() + self.spread + lost)
     }
 
     /// Whether [`Polynomial::error`] gives a bound.
@@ -275,7 +275,7 @@ impl Polynomial {
         let gamma = all * (1.0 + 1.125 * all);
         let lost = 2.0 * self.operations() * LOST * self.high;
         let is_small = (self.high + self.spread) * 2.0 + lost < TOO_HIGH;
-        is_small.then_some(gamma * self.most() + self.spread + lost)
+        is_small.then_some(gamma * self.max_magnitude() + self.spread + lost)
     }
 
     /// Whether all evaluations are negative (`true`) or all are positive (`false`). `None` if
@@ -290,7 +290,7 @@ impl Polynomial {
     /// closer look.
     #[inline(always)]
     pub(super) fn is_plainly_open(&self) -> bool {
-        let least = self.operations() * UNIT * self.most() + self.spread;
+        let least = self.operations() * UNIT * self.max_magnitude() + self.spread;
         self.is_bounded() && self.value.abs() + 4.0 * LOST < least * (1.0 - f64::from(f32::EPSILON))
     }
 
@@ -364,7 +364,7 @@ impl Polynomial {
     pub(super) fn multiplied_out(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value * other.value,
-            spread: self.spread * other.most() + other.spread * self.magnitude,
+            spread: self.spread * other.max_magnitude() + other.spread * self.magnitude,
             magnitude: self.magnitude * other.magnitude,
             high: self.high * other.high,
             terms: self.terms.saturating_mul(other.terms),
@@ -374,9 +374,9 @@ impl Polynomial {
     }
 
     /// The product of the leaf ±2 and a sum. An implementation may add the sum to itself instead.
-    fn twice(self, of: Polynomial) -> Polynomial {
-        let product = Polynomial { terms: 1, ..self }.multiplied_out(of);
-        Polynomial { terms: of.terms.saturating_add(1), ..product }
+    fn twice(self, sum: Polynomial) -> Polynomial {
+        let product = Polynomial { terms: 1, ..self }.multiplied_out(sum);
+        Polynomial { terms: sum.terms.saturating_add(1), ..product }
     }
 
     /// This polynomial as a factor in a product of sums: one value, known within about twice
@@ -462,7 +462,7 @@ pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
 /// `None` for other instructions.
 pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
     use Glsl::*;
-    let is = match (Op::of(instruction), instruction) {
+    let is_by_component = match (Op::of(instruction), instruction) {
         (Some(Op::VectorTimesScalar | Op::MatrixTimesScalar), _) => return Some(Op::Mul.instruction()),
         (Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div), _) => true,
         (_, Instruction::Core(opcode)) => [spirv::Op::FRem as u16, spirv::Op::FMod as u16].contains(&opcode),
@@ -476,7 +476,7 @@ pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
             rounds || turns || hyperbolic || exponential || chooses || matches!(function, FMix | SmoothStep | Fma)
         }
     };
-    is.then_some(instruction)
+    is_by_component.then_some(instruction)
 }
 
 /// Whether the instruction is one operation and no formula. Then there is no other way to write the

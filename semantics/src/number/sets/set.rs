@@ -264,8 +264,8 @@ impl Set {
     #[must_use]
     pub fn meet(self, other: Set) -> Set {
         let pairs = self.spans().iter().flat_map(|a| other.spans().iter().filter_map(|b| a.meet(*b)));
-        let met = pairs.fold(Set::NONE, Set::with);
-        Set { nan: self.nan && other.nan, ..met }
+        let intersection = pairs.fold(Set::NONE, Set::with);
+        Set { nan: self.nan && other.nan, ..intersection }
     }
 }
 

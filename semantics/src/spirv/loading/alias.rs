@@ -22,8 +22,8 @@ impl Aliases {
     /// Aliased. `None` if no access can break the rule.
     pub(in crate::spirv) fn of(variables: &[(u32, bool)]) -> Option<Aliases> {
         let declared: FxHashSet<u32> = variables.iter().filter(|(_, aliased)| *aliased).map(|(id, _)| *id).collect();
-        let is_doubtful = variables.len() > 1 && declared.len() < variables.len();
-        is_doubtful.then(|| Aliases { declared, bytes: FxHashMap::default() })
+        let may_break_rule = variables.len() > 1 && declared.len() < variables.len();
+        may_break_rule.then(|| Aliases { declared, bytes: FxHashMap::default() })
     }
 
     /// Records an access. If it breaks the rule, returns the first such byte and the
@@ -31,15 +31,15 @@ impl Aliases {
     pub(in crate::spirv) fn access(&mut self, variable: u32, offset: u64, bytes: u64, writes: bool) -> Option<(u64, u32)> {
         let aliased = self.declared.contains(&variable);
         for byte in offset..offset.saturating_add(bytes) {
-            let seen = self.bytes.entry(byte).or_default();
-            let wrong =
+            let accesses = self.bytes.entry(byte).or_default();
+            let breaks_rule =
                 |&&(other, wrote): &&(u32, bool)| other != variable && (wrote || writes) && !(aliased && self.declared.contains(&other));
-            if let Some(&(other, _)) = seen.iter().find(wrong) {
+            if let Some(&(other, _)) = accesses.iter().find(breaks_rule) {
                 return Some((byte, other));
             }
-            match seen.iter_mut().find(|(of, _)| *of == variable) {
+            match accesses.iter_mut().find(|(of, _)| *of == variable) {
                 Some((_, wrote)) => *wrote |= writes,
-                None => seen.push((variable, writes)),
+                None => accesses.push((variable, writes)),
             }
         }
         None

@@ -150,12 +150,12 @@ impl Graph {
         let mut forward = Lists { start: Vec::with_capacity(n + 1), nodes: Vec::with_capacity(2 * n) };
         let mut predecessor_start = vec![0u32; n + 1];
         // By block: the last block that has it as a successor so far.
-        let mut named: SmallVec<[Node; 16]> = SmallVec::from_elem(NONE, n);
+        let mut last_source: SmallVec<[Node; 16]> = SmallVec::from_elem(NONE, n);
         for (from, next) in successors.enumerate() {
             forward.start.push(forward.nodes.len() as u32);
             for to in next {
-                if to != NONE && named[to as usize] != from as u32 {
-                    named[to as usize] = from as u32;
+                if to != NONE && last_source[to as usize] != from as u32 {
+                    last_source[to as usize] = from as u32;
                     forward.nodes.push(to);
                     predecessor_start[to as usize + 1] += 1;
                 }
@@ -187,13 +187,13 @@ impl Graph {
 
     /// The graph with two more edges from each block ([`NONE`] is no edge). `None` if they change
     /// no dominator.
-    pub fn with(&self, more: impl Fn(Node) -> [Node; 2]) -> Option<Graph> {
+    pub fn with(&self, extra_edges: impl Fn(Node) -> [Node; 2]) -> Option<Graph> {
         let n = self.interval.len() as u32;
         // An edge changes no dominator if it comes from the target's immediate dominator, or from
         // an unreachable block.
-        let changes = |from: Node| more(from).iter().any(|&to| to != NONE && self.immediate_dominator(to) != from);
-        let change = (0..n).any(|node| self.reachable(node) && changes(node));
-        change.then(|| Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(more(node)))))
+        let changes = |from: Node| extra_edges(from).iter().any(|&to| to != NONE && self.immediate_dominator(to) != from);
+        let changes_any = (0..n).any(|node| self.reachable(node) && changes(node));
+        changes_any.then(|| Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(extra_edges(node)))))
     }
 
     /// The reachable blocks, each after its immediate dominator.
@@ -253,13 +253,13 @@ impl Graph {
             if number[block as usize] != NONE {
                 continue;
             }
-            let this = count as u32;
-            number[block as usize] = this;
+            let index = count as u32;
+            number[block as usize] = index;
             (vertex[count], parent[count]) = (block, from);
             count += 1;
             for &to in self.successors(block).iter().rev() {
                 if number[to as usize] == NONE {
-                    stack.push((to, this));
+                    stack.push((to, index));
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::undefined::Unspecified;
 
 /// An image that a variable names.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::spirv) struct Named<'r> {
+pub(in crate::spirv) struct DeclaredImage<'r> {
     pub(in crate::spirv) set: u32,
     pub(in crate::spirv) binding: u32,
     /// The bound image.
@@ -29,11 +29,11 @@ pub(in crate::spirv) struct Named<'r> {
 #[derive(Clone, Debug, Default)]
 pub(in crate::spirv) struct Descriptors<'r> {
     /// In the order of the dispatch. Of two images at one binding, only the first.
-    pub(in crate::spirv) images: Vec<Named<'r>>,
+    pub(in crate::spirv) images: Vec<DeclaredImage<'r>>,
     /// One sampler for each variable that has one.
     pub(in crate::spirv) samplers: Vec<Sampler>,
     /// By variable: the indices in these lists.
-    pub(in crate::spirv) of_variable: FxHashMap<u32, Descriptor>,
+    pub(in crate::spirv) by_variable: FxHashMap<u32, Descriptor>,
 }
 
 impl<'r> Descriptors<'r> {
@@ -43,7 +43,7 @@ impl<'r> Descriptors<'r> {
     /// A sentence: something is missing, or is not what a variable declares.
     pub(in crate::spirv) fn new(module: &Module, used: &[&Variable], resources: &Resources<'r>) -> Result<Descriptors<'r>, String> {
         let opaque: Vec<&Variable> = used.iter().copied().filter(|v| v.class == StorageClass::UniformConstant).collect();
-        let mut all = Descriptors { images: named(module, &opaque, resources)?, ..Descriptors::default() };
+        let mut descriptors = Descriptors { images: declared_images(module, &opaque, resources)?, ..Descriptors::default() };
         for variable in opaque {
             let id = variable.id;
             let Some(at @ (set, binding)) = module.descriptor(id) else {
@@ -52,7 +52,8 @@ impl<'r> Descriptors<'r> {
             let (declared, with_sampler) = parts(module, variable.type_);
             let mut descriptor = Descriptor::default();
             if declared.is_some() {
-                let Some(image) = all.images.iter().position(|named| (named.set, named.binding) == at) else {
+                let Some(image) = descriptors.images.iter().position(|declared_image| (declared_image.set, declared_image.binding) == at)
+                else {
                     return Err(format!("no image at set {set}, binding {binding} for %{id}"));
                 };
                 descriptor.image = Some(image as u32);
@@ -61,18 +62,18 @@ impl<'r> Descriptors<'r> {
                 let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
                     return Err(format!("no sampler at set {set}, binding {binding} for %{id}"));
                 };
-                descriptor.sampler = Some(all.samplers.len() as u32);
-                all.samplers.push(checked(bound)?);
+                descriptor.sampler = Some(descriptors.samplers.len() as u32);
+                descriptors.samplers.push(check_sampler(bound)?);
             }
-            all.of_variable.insert(id, descriptor);
+            descriptors.by_variable.insert(id, descriptor);
         }
-        Ok(all)
+        Ok(descriptors)
     }
 }
 
 /// The instruction and invocation that made an undefined component of a texel, or `None` if it was
 /// undefined before the run; and its kind.
-pub(in crate::spirv) type Made = (Option<(u32, InvocationId)>, Unspecified);
+pub(in crate::spirv) type TexelOrigin = (Option<(u32, InvocationId)>, Unspecified);
 
 /// Level 0 of the storage image at this set and binding, at the end of a run. `undefined` is called
 /// with the index of a texel and a component, component by component. It returns how the component
@@ -80,7 +81,7 @@ pub(in crate::spirv) type Made = (Option<(u32, InvocationId)>, Unspecified);
 pub(in crate::spirv) fn observed(
     image: &Image,
     (set, binding): (u32, u32),
-    mut undefined: impl FnMut(u64, u8) -> Option<Made>,
+    mut undefined: impl FnMut(u64, u8) -> Option<TexelOrigin>,
 ) -> ObservedImage {
     let (format, size) = (image.format(), image.sides(0).unwrap_or_default());
     let bytes = image.bytes(0).unwrap_or_default().to_vec();
@@ -108,25 +109,25 @@ fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
     }
 }
 
-fn named<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -> Result<Vec<Named<'r>>, String> {
-    let mut images: Vec<Named<'r>> = Vec::new();
+fn declared_images<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -> Result<Vec<DeclaredImage<'r>>, String> {
+    let mut images: Vec<DeclaredImage<'r>> = Vec::new();
     for bound in resources.images {
         let BoundImage { set, binding, .. } = *bound;
-        if images.iter().any(|named| (named.set, named.binding) == (set, binding)) {
+        if images.iter().any(|declared_image| (declared_image.set, declared_image.binding) == (set, binding)) {
             continue;
         }
-        let mut named: Option<Named<'r>> = None;
+        let mut declared_image: Option<DeclaredImage<'r>> = None;
         for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
             let Some(declared) = parts(module, variable.type_).0 else { continue };
             fits(module, variable.id, &declared, bound)?;
             let storage = declared.usage == 2;
-            let one = named.get_or_insert(Named { set, binding, image: &bound.image, storage, written: false });
-            if one.storage != storage {
+            let entry = declared_image.get_or_insert(DeclaredImage { set, binding, image: &bound.image, storage, written: false });
+            if entry.storage != storage {
                 return Err(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
             }
-            one.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
+            entry.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
         }
-        images.extend(named);
+        images.extend(declared_image);
     }
     Ok(images)
 }
@@ -135,10 +136,10 @@ fn named<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -
 /// the declaration has one.
 fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), String> {
     let format = bound.image.format();
-    let found = |rest: String| Err(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
+    let misfit = |rest: String| Err(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
     let (shape, needed) = (bound.image.shape(), declared.shape());
     if shape != needed {
-        return found(format!(" and {}; %{variable} declares one that is {}", shape.name(), needed.name()));
+        return misfit(format!(" and {}; %{variable} declares one that is {}", shape.name(), needed.name()));
     }
     let fits = match (module.types().get(declared.sampled), format.numeric()) {
         (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),
@@ -152,23 +153,23 @@ fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundIm
             _ => "floats",
         };
         let needed = module.types().text(declared.sampled);
-        return found(format!(", which has {numbers}; %{variable} declares texels of {needed}"));
+        return misfit(format!(", which has {numbers}; %{variable} declares texels of {needed}"));
     }
     if declared.usage == 2 && format.is_depth() {
-        return found(format!(", a format of depths; %{variable} is a storage image"));
+        return misfit(format!(", a format of depths; %{variable} is a storage image"));
     }
     if declared.format == ImageFormat::Unknown {
         return Ok(());
     }
     match Format::of_spirv(declared.format) {
         None => Err(format!("an image of the format {:?} (%{variable})", declared.format)),
-        Some(needed) if needed != format => found(format!("; %{variable} declares {:?}, which is {}", declared.format, needed.name())),
+        Some(needed) if needed != format => misfit(format!("; %{variable} declares {:?}, which is {}", declared.format, needed.name())),
         Some(_) => Ok(()),
     }
 }
 
 /// Refuses a sampler whose levels of detail are NaN.
-fn checked(bound: &BoundSampler) -> Result<Sampler, String> {
+fn check_sampler(bound: &BoundSampler) -> Result<Sampler, String> {
     let sampler = bound.sampler;
     if [sampler.lod_bias, sampler.lod_min, sampler.lod_max].iter().any(|x| x.is_nan()) {
         let (set, binding) = (bound.set, bound.binding);

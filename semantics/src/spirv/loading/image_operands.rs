@@ -18,7 +18,7 @@ const ORDER: [(ImageOperands, usize); 6] = [
 ];
 
 /// The number of operands before the image operands.
-fn before(op: Op) -> usize {
+fn leading_count(op: Op) -> usize {
     match op {
         Op::ImageGather | Op::ImageDrefGather | Op::ImageWrite => 3,
         op if compares(op) => 3,
@@ -47,7 +47,7 @@ pub(in crate::spirv) fn gathers(op: Op) -> bool {
 pub(in crate::spirv) struct Operands<'m> {
     pub(in crate::spirv) op: Op,
     /// The ids before the image operands: the image, the coordinate, and others.
-    pub(in crate::spirv) own: &'m [u32],
+    pub(in crate::spirv) leading: &'m [u32],
     mask: ImageOperands,
     /// The ids of the image operands.
     pub(in crate::spirv) ids: &'m [u32],
@@ -56,9 +56,9 @@ pub(in crate::spirv) struct Operands<'m> {
 impl<'m> Operands<'m> {
     /// The operands of a checked instruction.
     pub(in crate::spirv) fn of(op: Op, operands: &'m [u32]) -> Operands<'m> {
-        let (own, rest) = operands.split_at(before(op).min(operands.len()));
+        let (leading, rest) = operands.split_at(leading_count(op).min(operands.len()));
         let (mask, ids) = rest.split_first().map_or((0, rest), |(mask, ids)| (*mask, ids));
-        Operands { op, own, mask: ImageOperands::from_bits_truncate(mask), ids }
+        Operands { op, leading, mask: ImageOperands::from_bits_truncate(mask), ids }
     }
 
     /// The range of an image operand in `ids`. `None` if the instruction does not have it.
@@ -87,9 +87,10 @@ pub(in crate::spirv) fn coordinates(op: Op, shape: Shape) -> usize {
 
 /// Whether an instruction has undefined results for an image of this kind with this sampler:
 /// Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation. The sampler itself is
-/// checked elsewhere. `moved` says that an offset moves the texels.
-pub(in crate::spirv) fn is_unfit(op: Op, image: &Image, sampler: &Sampler, moved: bool) -> bool {
+/// checked elsewhere. `has_offset` says that an offset moves the texels.
+pub(in crate::spirv) fn is_unfit(op: Op, image: &Image, sampler: &Sampler, has_offset: bool) -> bool {
     let flat = matches!(image.shape(), Shape::D1 | Shape::D2);
-    let unnormalized = sampler.unnormalized && (gathers(op) || moved || !flat || projects(op) || is_implicit(op) || image.levels() > 1);
+    let unnormalized =
+        sampler.unnormalized && (gathers(op) || has_offset || !flat || projects(op) || is_implicit(op) || image.levels() > 1);
     unnormalized || compares(op) && !image.format().is_depth()
 }

@@ -40,26 +40,26 @@ pub(in crate::spirv) fn with_merges(module: &Module, function: &Function) -> Vec
 pub(in crate::spirv) fn next(module: &Module, label: u32, merges: bool) -> Vec<u32> {
     let Some(block) = module.block(label) else { return Vec::new() };
     let code = module.code(block);
-    let mut to = Vec::new();
+    let mut successors = Vec::new();
     if let (true, Some(merge)) = (merges, code.iter().rev().nth(1)) {
         let operands = merge.operands(module.words());
         match merge.op {
-            Op::SelectionMerge => to.push(operands[0]),
-            Op::LoopMerge => to.extend([operands[0], operands[1]]),
+            Op::SelectionMerge => successors.push(operands[0]),
+            Op::LoopMerge => successors.extend([operands[0], operands[1]]),
             _ => {}
         }
     }
     if let Some(end) = code.last() {
         let operands = end.operands(module.words());
         match end.op {
-            Op::Branch => to.push(operands[0]),
-            Op::BranchConditional => to.extend([operands[2], operands[1]]),
+            Op::Branch => successors.push(operands[0]),
+            Op::BranchConditional => successors.extend([operands[2], operands[1]]),
             Op::Switch => {
-                to.push(operands[1]);
-                to.extend(module.switch_cases(end).map(|(_, label)| label));
+                successors.push(operands[1]);
+                successors.extend(module.switch_cases(end).map(|(_, label)| label));
             }
             _ => {}
         }
     }
-    to
+    successors
 }

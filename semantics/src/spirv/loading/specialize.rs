@@ -341,7 +341,7 @@ impl Freezer<'_> {
         match op {
             Op::CompositeExtract => {
                 let (type_, scalars) = self.value(i, operands[1])?;
-                let (part, first) = self.within(i, type_, &operands[2..])?;
+                let (part, first) = self.part_at(i, type_, &operands[2..])?;
                 if part != i.result_type {
                     return Err(misfit(self, &format!("but it extracts {}", self.types.text(part))));
                 }
@@ -350,7 +350,7 @@ impl Freezer<'_> {
             Op::CompositeInsert => {
                 let (object_type, object) = self.value(i, operands[1])?;
                 let (type_, mut scalars) = self.value(i, operands[2])?;
-                let (part, first) = self.within(i, type_, &operands[3..])?;
+                let (part, first) = self.part_at(i, type_, &operands[3..])?;
                 if part != object_type || type_ != i.result_type {
                     return Err(misfit(
                         self,
@@ -440,7 +440,7 @@ impl Freezer<'_> {
     }
 
     /// The type of the part that literal indices choose, and the index of its first scalar.
-    fn within(&self, i: &Instruction, mut type_: u32, indices: &[u32]) -> Result<(u32, u64), LoadError> {
+    fn part_at(&self, i: &Instruction, mut type_: u32, indices: &[u32]) -> Result<(u32, u64), LoadError> {
         let mut first = 0;
         for &index in indices {
             let Some((part, scalar)) = self.types.part(type_, index.into()) else {

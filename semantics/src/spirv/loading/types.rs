@@ -582,30 +582,30 @@ impl Types {
 
     /// The address of part `index` in memory with an explicit layout. `None` if there is no such
     /// part, it has no declared place, or its offset exceeds 64 bits.
-    pub fn address(&self, at: Address, index: u64) -> Option<Address> {
-        let within = |stride: u32| u64::from(stride).checked_mul(index).and_then(|bytes| at.offset.checked_add(bytes));
-        let next = |type_, offset| Some(Address { type_, offset, matrix: at.matrix, component_stride: 0 });
-        match self.get(at.type_)? {
+    pub fn address(&self, base: Address, index: u64) -> Option<Address> {
+        let offset_at = |stride: u32| u64::from(stride).checked_mul(index).and_then(|bytes| base.offset.checked_add(bytes));
+        let next = |type_, offset| Some(Address { type_, offset, matrix: base.matrix, component_stride: 0 });
+        match self.get(base.type_)? {
             Type::Struct { .. } => {
-                let member = self.members(at.type_).get(usize::try_from(index).ok()?)?;
-                let offset = at.offset.checked_add(u64::from(member.offset?))?;
+                let member = self.members(base.type_).get(usize::try_from(index).ok()?)?;
+                let offset = base.offset.checked_add(u64::from(member.offset?))?;
                 Some(Address { type_: member.type_, offset, matrix: member.matrix, component_stride: 0 })
             }
-            Type::Array { element, length, stride } if index < length => next(element, within(stride)?),
-            Type::RuntimeArray { element, stride } => next(element, within(stride)?),
-            Type::Matrix { column, count } if index < u64::from(count) => match at.matrix.row_major {
-                false => next(column, within(at.matrix.stride)?),
+            Type::Array { element, length, stride } if index < length => next(element, offset_at(stride)?),
+            Type::RuntimeArray { element, stride } => next(element, offset_at(stride)?),
+            Type::Matrix { column, count } if index < u64::from(count) => match base.matrix.row_major {
+                false => next(column, offset_at(base.matrix.stride)?),
                 true => {
                     let bytes = self.component(column)?.width()? / 8;
-                    next(column, within(u32::from(bytes))?).map(|p| Address { component_stride: at.matrix.stride, ..p })
+                    next(column, offset_at(u32::from(bytes))?).map(|p| Address { component_stride: base.matrix.stride, ..p })
                 }
             },
             Type::Vector { component, count } if index < u64::from(count) => {
-                let stride = match at.component_stride {
+                let stride = match base.component_stride {
                     0 => u32::from(self.get(component)?.width()? / 8),
                     stride => stride,
                 };
-                next(component, within(stride)?)
+                next(component, offset_at(stride)?)
             }
             _ => None,
         }

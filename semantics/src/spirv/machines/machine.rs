@@ -232,28 +232,28 @@ impl Program {
         let mut run = Run { program: self, inputs, buffers, arithmetic, evaluation, lanes, stored };
         let (mut steps, mut block) = (0u64, 0u32);
         loop {
-            let at = &self.blocks[block as usize];
-            let room = limits.instructions - steps;
-            let ends = room >= u64::from(at.steps);
-            let mut code = &self.code[at.first as usize..at.end as usize];
-            if !ends {
-                code = &code[..code.partition_point(|c| u64::from(c.step) < room)];
+            let body = &self.blocks[block as usize];
+            let instructions_left = limits.instructions - steps;
+            let is_enough = instructions_left >= u64::from(body.steps);
+            let mut code = &self.code[body.first as usize..body.end as usize];
+            if !is_enough {
+                code = &code[..code.partition_point(|c| u64::from(c.step) < instructions_left)];
             }
-            for (index, code) in (at.first..).zip(code) {
+            for (index, code) in (body.first..).zip(code) {
                 match run.execute(index, &code.action) {
                     Ok(()) => {}
                     Err(Stop::Fault(fault)) => return Ok(run.undefined(fault, steps + u64::from(code.step))),
                     Err(Stop::Evaluation(error)) => return Err(error),
                 }
             }
-            if !ends {
+            if !is_enough {
                 return Ok(Outcome::OutOfFuel);
             }
-            if let Some(limit) = TimeLimit::passed_between(limits.time, steps, steps + u64::from(at.steps)) {
+            if let Some(limit) = TimeLimit::passed_between(limits.time, steps, steps + u64::from(body.steps)) {
                 return Ok(Outcome::Limit(limit));
             }
-            steps += u64::from(at.steps);
-            let edge = match at.ends {
+            steps += u64::from(body.steps);
+            let edge = match body.ends {
                 End::Branch(edge) => edge,
                 End::Conditional { id, condition, taken, otherwise } => {
                     let condition = run.lanes[condition as usize];

@@ -44,7 +44,7 @@ use crate::spirv::module::Module;
 use crate::spirv::report;
 use crate::spirv::shared::{Extent, ObjectId, Shared};
 use crate::spirv::step::over;
-use crate::spirv::step::run::{emit, only};
+use crate::spirv::step::run::{emit, only_reduct};
 use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Join, Next, Reduct, Relation, Sink, phi_group};
 use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
@@ -274,14 +274,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             // invocation has done.
             self.shared.put_in_doubt(number);
         }
-        let branched = match self.decide(number) {
-            Ok(branched) => branched,
+        let decision = match self.decide(number) {
+            Ok(decision) => decision,
             Err(why) => return self.unsettle(why),
         };
-        let way = self.way(number);
+        let undefined_decision = self.decide_undefined(number);
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let config = &invocation.config;
-        let mut reduct = match only(self.relation.step(&self.env(number), config), config) {
+        let mut reduct = match only_reduct(self.relation.step(&self.env(number), config), config) {
             Ok(reduct) => reduct,
             Err(why) => {
                 self.stuck(number, why);
@@ -297,32 +297,32 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
             return false;
         }
-        if let Some(over) = &mut self.over
+        if let Some(run) = &mut self.over
             && let Some(invocation) = self.invocations.get(&number)
-            && let Err(why) = over::applied(over.sets.get_mut(), &invocation.config, &mut reduct.next, branched)
+            && let Err(why) = over::finish_step(run.sets.get_mut(), &invocation.config, &mut reduct.next, decision)
         {
             return self.unsettle(why);
         }
-        if let (Some((x, was)), Next::Config(next)) = (way, &mut reduct.next) {
+        if let (Some((x, value_before)), Next::Config(next)) = (undefined_decision, &mut reduct.next) {
             // The next branch on this value may go another way.
-            next.memory.define(next.module, x, crate::spirv::memory::Value::Scalars(was));
+            next.memory.define(next.module, x, crate::spirv::memory::Value::Scalars(value_before));
         }
-        self.take(number, reduct, sink)
+        self.apply_reduct(number, reduct, sink)
     }
 
     /// Chooses the way of an invocation if it branches next on an undefined value. `None` if such a
     /// branch is undefined behaviour.
-    fn way(&mut self, number: u32) -> over::DecidedCondition {
+    fn decide_undefined(&mut self, number: u32) -> over::DecidedCondition {
         let (ways, invocation) = (self.relation.ways.as_ref()?, self.invocations.get_mut(&number)?);
-        let branched = ways.decide(&mut invocation.config, invocation.undefined)?;
+        let decision = ways.decide(&mut invocation.config, invocation.undefined)?;
         invocation.undefined += 1;
-        Some(branched)
+        Some(decision)
     }
 
     /// Chooses the way of an invocation if it branches next, in a run over sets.
     fn decide(&mut self, number: u32) -> Result<over::DecidedCondition, Unsettled> {
         match (&mut self.over, self.invocations.get_mut(&number)) {
-            (Some(over), Some(invocation)) => over::decide(over.sets.get_mut(), &mut invocation.config),
+            (Some(run), Some(invocation)) => over::decide(run.sets.get_mut(), &mut invocation.config),
             _ => Ok(None),
         }
     }
@@ -330,8 +330,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     /// Ends a run over sets that cannot go on.
     fn unsettle(&mut self, why: Unsettled) -> bool {
         self.ending = Some(Outcome::Unsupported(why.to_string()));
-        if let Some(over) = &mut self.over {
-            over.unsettled.get_or_insert(why);
+        if let Some(run) = &mut self.over {
+            run.unsettled.get_or_insert(why);
         }
         false
     }
@@ -345,7 +345,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             invocation: number,
             workgroup,
             judged: false,
-            over: self.over.as_ref().map(|over| &over.sets),
+            over: self.over.as_ref().map(|run| &run.sets),
         }
     }
 
@@ -357,7 +357,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Takes an invocation to the reduct of a rule and does its actions. Returns whether the
     /// invocation can go on.
-    fn take(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
+    fn apply_reduct(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let (config, step) = (&invocation.config, invocation.step);
         let agent = self.topology.agent(number);
@@ -372,8 +372,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
         // OpLine and OpNoLine do not execute. The OpPhi of a block are one rule, but
         // several instructions.
-        let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
-        let count = config.code[..taken].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
+        let instruction_count = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
+        let count = config.code[..instruction_count].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
         if self.instructions + count > self.fuel {
             self.ending = Some(Outcome::OutOfFuel);
             return false;
@@ -390,14 +390,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         };
         emit(sink, reduct.rule, id, step, config, after, actions);
         match reduct.next {
-            Next::Config(next) => self.goes_on(number, next),
+            Next::Config(next) => self.continue_with(number, next),
             Next::Acts(next, actions) => {
                 let site = self.site(number);
-                self.goes_on(number, next);
+                self.continue_with(number, next);
                 actions.iter().all(|action| self.commit(agent, action, &site, sink))
             }
             Next::Waits(next, arrived) => {
-                self.goes_on(number, next);
+                self.continue_with(number, next);
                 self.set(number, State::Waits(arrived));
                 false
             }
@@ -415,14 +415,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
             Next::Undefined(undefined) => {
                 let site = self.site(number);
-                self.note(Undefined { at: self.work.at(&site), site: Some(Box::new(site)), ..undefined });
+                self.record_undefined(Undefined { at: self.work.at(&site), site: Some(Box::new(site)), ..undefined });
                 self.set(number, State::Ended);
                 false
             }
         }
     }
 
-    fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
+    fn continue_with(&mut self, number: u32, next: Config<'m>) -> bool {
         if !self.doubtful && next.control.is_doubtful(self.shared.profile()) {
             self.doubtful = true;
             self.work.control_in_doubt(&mut self.shared);
@@ -447,7 +447,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     /// Records undefined behaviour. Of each kind, records one for each instruction.
-    fn note(&mut self, undefined: Undefined) {
+    fn record_undefined(&mut self, undefined: Undefined) {
         let instruction = |u: &Undefined| u.site.as_ref().map(|site| site.instruction);
         if self.undefined.iter().any(|u| u.ub == undefined.ub && instruction(u) == instruction(&undefined)) {
             return;
@@ -471,10 +471,10 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
         };
         self.detect(agent, extent, kind, site, sink);
-        if let Some(over) = &mut self.over
+        if let Some(run) = &mut self.over
             && self.shared.is_written(extent.object)
         {
-            over.accesses.push((extent.clone(), !matches!(action, Action::Load(_))));
+            run.accesses.push((extent.clone(), !matches!(action, Action::Load(_))));
         }
         match action {
             Action::Store(extent, scalars) => self.shared.store(extent, scalars),
@@ -486,7 +486,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Shows the sink a rule of several invocations: its instruction, and the first of
     /// the invocations.
-    fn show(&self, rule: Rule, instruction: u32, number: u32, step: u64, sink: &mut dyn Sink) {
+    fn emit_collective(&self, rule: Rule, instruction: u32, number: u32, step: u64, sink: &mut dyn Sink) {
         let (at, agent) = (self.module.place(instruction as usize), self.topology.agent(number));
         let invocation = InvocationId { workgroup: agent.workgroup, local: agent.local };
         if let Some(instruction) = self.module.instructions().get(instruction as usize)
@@ -592,12 +592,12 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         if part.is_some_and(|part| part.workgroup < workgroup) {
             return Begin::NoMore;
         }
-        let mut left = self.fuel - self.instructions;
-        let begins = self.work.begin(workgroup, &mut self.shared, &mut left);
-        self.fuel = self.instructions + left;
+        let mut fuel_left = self.fuel - self.instructions;
+        let begins = self.work.begin(workgroup, &mut self.shared, &mut fuel_left);
+        self.fuel = self.instructions + fuel_left;
         match begins {
             Ok(Begin::Begins) => {}
-            Ok(none) => return none,
+            Ok(other) => return other,
             Err(ending) => {
                 self.ending = Some(ending);
                 return Begin::NotYet;
@@ -614,8 +614,8 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
     }
 
     fn end(&mut self, workgroup: u32) {
-        let left: Vec<_> = self.members(workgroup).iter().filter_map(|member| self.invocations.remove(member)).collect();
-        self.work.end(workgroup, left.into_iter().map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect());
+        let finished: Vec<_> = self.members(workgroup).iter().filter_map(|member| self.invocations.remove(member)).collect();
+        self.work.end(workgroup, finished.into_iter().map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect());
         self.shared.end(workgroup);
         self.detector.retire(workgroup);
         for index in 0..self.shared.workgroup_variables() {

@@ -93,7 +93,7 @@ fn error_at(text: &str, offset: usize, what: impl Into<String>) -> AssembleError
 }
 
 /// Text of the input, quoted and shortened for a message.
-fn found(text: &str) -> String {
+fn quoted(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("\"{}…\"", &text[..end]),
         None => format!("\"{text}\""),
@@ -168,18 +168,18 @@ fn leading_comments(text: &str) -> Comments {
 }
 
 /// The digits of a numeric id such as `%12`. `None` for a name.
-fn numeric(token: &str) -> Option<&str> {
+fn numeric_id(token: &str) -> Option<&str> {
     token.strip_prefix('%').filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn numbered_ids(text: &str, tokens: &[Token]) -> Result<FxHashSet<u32>, AssembleError> {
     let mut ids = FxHashSet::default();
     for token in tokens {
-        let Some(digits) = numeric(token.of(text)) else { continue };
+        let Some(digits) = numeric_id(token.of(text)) else { continue };
         match digits.parse::<u32>() {
             Ok(id) if (1..MAX_ID_BOUND).contains(&id) => ids.insert(id),
             _ => {
-                let what = format!("id {} is not from 1 to {}", found(token.of(text)), MAX_ID_BOUND - 1);
+                let what = format!("id {} is not from 1 to {}", quoted(token.of(text)), MAX_ID_BOUND - 1);
                 return Err(error_at(text, token.start as usize, what));
             }
         };
@@ -227,7 +227,7 @@ impl<'t> Assembler<'t> {
         let found = match self.token(self.at) {
             None => "the end of the text".to_string(),
             Some(_) if self.starts_instruction(self.at) => "the next instruction".to_string(),
-            Some(token) => found(token),
+            Some(token) => quoted(token),
         };
         self.fail(self.at, format!("expected {what} for Op{:?}, found {found}", self.opcode))
     }
@@ -251,16 +251,16 @@ impl<'t> Assembler<'t> {
         }
         if first.starts_with('%') {
             if self.token(self.at + 1) != Some("=") {
-                return self.fail(self.at + 1, format!("expected \"=\" after {}", found(first)));
+                return self.fail(self.at + 1, format!("expected \"=\" after {}", quoted(first)));
             }
             self.result = Some(self.tokens[self.at]);
             self.at += 2;
         }
         let name = self.token(self.at).unwrap_or_default();
         let Some(instruction) = name.strip_prefix("Op").and_then(grammar::instruction_named) else {
-            let what = if name.is_empty() { "the end of the text".to_string() } else { found(name) };
-            let or = if self.result.is_none() { " or a result id" } else { "" };
-            return self.fail(self.at, format!("expected an opcode{or}, found {what}"));
+            let what = if name.is_empty() { "the end of the text".to_string() } else { quoted(name) };
+            let alternative = if self.result.is_none() { " or a result id" } else { "" };
+            return self.fail(self.at, format!("expected an opcode{alternative}, found {what}"));
         };
         let has_result = instruction.operands.iter().take(2).any(|o| o.kind == OperandKind::IdResult);
         match self.result {
@@ -287,7 +287,7 @@ impl<'t> Assembler<'t> {
             return self.fail(self.at - 1, format!("Op{} has {length} words; at most {} can be", instruction.opname, u16::MAX));
         }
         self.words[start] = (length as u32) << 16 | instruction.opcode as u32;
-        self.note(start);
+        self.record_result(start);
         self.limit(start)
     }
 
@@ -300,7 +300,7 @@ impl<'t> Assembler<'t> {
 
     /// Records what later instructions need of the instruction at `start`: number types, sets and
     /// the types of values.
-    fn note(&mut self, start: usize) {
+    fn record_result(&mut self, start: usize) {
         let operands = self.words.get(start + 2..).unwrap_or_default();
         match self.opcode {
             Op::TypeInt if operands.len() == 2 && (1..=64).contains(&operands[0]) => {
@@ -326,7 +326,7 @@ impl<'t> Assembler<'t> {
 
     fn id(&mut self, token: &'t str) -> Option<u32> {
         let name = token.strip_prefix('%').filter(|name| !name.is_empty())?;
-        let id = match numeric(token) {
+        let id = match numeric_id(token) {
             Some(digits) => digits.parse().ok()?,
             None => match self.named.get(name) {
                 Some(&id) => id,
@@ -371,7 +371,7 @@ impl<'t> Assembler<'t> {
             } else if token.starts_with('%') {
                 match self.id(token) {
                     Some(id) => self.words.push(id),
-                    None => return self.fail(self.at, format!("expected a name after \"%\", found {}", found(token))),
+                    None => return self.fail(self.at, format!("expected a name after \"%\", found {}", quoted(token))),
                 }
             } else {
                 let digits = token.strip_prefix('!').unwrap_or(token);
@@ -379,7 +379,7 @@ impl<'t> Assembler<'t> {
                 match literal::parse(digits, NumberType::WORD).or_else(|| literal::parse(digits, signed)) {
                     Some(word) => self.words.push(word as u32),
                     None => {
-                        let what = format!("expected a word, an id or a string in an instruction with \"!\", found {}", found(token));
+                        let what = format!("expected a word, an id or a string in an instruction with \"!\", found {}", quoted(token));
                         return self.fail(self.at, what);
                     }
                 }
@@ -402,7 +402,7 @@ impl<'t> Assembler<'t> {
                 self.words.push(id);
                 Ok(id)
             }
-            None => Err(error_at(self.text, result.start as usize, format!("expected a name after \"%\", found {}", found(token)))),
+            None => Err(error_at(self.text, result.start as usize, format!("expected a name after \"%\", found {}", quoted(token)))),
         }
     }
 

@@ -50,7 +50,7 @@ fn print(decoded: &Decoded<'_>, instruction: Instruction, out: &mut String) {
     if let Some(grammar) = grammar::instruction(instruction.op as u16) {
         let Ok(()) = grammar::walk(grammar, &mut printer);
     }
-    printer.rest();
+    printer.print_rest();
 }
 
 struct Printer<'d> {
@@ -65,7 +65,7 @@ struct Printer<'d> {
 
 impl Printer<'_> {
     /// Prints the remaining words as `!word`.
-    fn rest(&mut self) {
+    fn print_rest(&mut self) {
         while self.at < self.end {
             let _ = write!(self.out, " !{:#x}", self.decoded.words[self.at]);
             self.at += 1;
@@ -106,7 +106,7 @@ impl Printer<'_> {
             }
             None => {
                 self.raw = true;
-                self.rest();
+                self.print_rest();
             }
         }
     }
@@ -126,7 +126,7 @@ impl Printer<'_> {
             }
             Err(_) => {
                 self.raw = true;
-                self.rest();
+                self.print_rest();
             }
         }
     }

@@ -88,10 +88,10 @@ impl Enumeration {
 
 /// The set bits of a mask, lowest first, each as a value.
 pub fn bits(mask: u32) -> impl Iterator<Item = u32> {
-    let mut left = mask;
+    let mut remaining = mask;
     std::iter::from_fn(move || {
-        let lowest = left & left.wrapping_neg();
-        left ^= lowest;
+        let lowest = remaining & remaining.wrapping_neg();
+        remaining ^= lowest;
         (lowest != 0).then_some(lowest)
     })
 }
@@ -138,9 +138,9 @@ enumerations! {
         CooperativeMatrixReduce TensorAddressingOperands MatrixMultiplyAccumulateOperands TensorOperands
 }
 
-type Described = Option<(String, Vec<LogicalOperand>)>;
+type Description = Option<(String, Vec<LogicalOperand>)>;
 
-fn values(name: &'static str, describe: fn(u32) -> Described, alias: fn(&str) -> Option<u32>) -> Enumeration {
+fn values(name: &'static str, describe: fn(u32) -> Description, alias: fn(&str) -> Option<u32>) -> Enumeration {
     // Every registered value is below 8192, except the component types of one vendor.
     let all = (0..8192u32).chain(1_000_491_000..1_000_491_100);
     let enumerants = all.filter_map(|value| {
@@ -152,7 +152,7 @@ fn values(name: &'static str, describe: fn(u32) -> Described, alias: fn(&str) ->
     enumeration(name, false, enumerants.collect(), alias)
 }
 
-fn mask(name: &'static str, describe: fn(u32) -> Described) -> Enumeration {
+fn mask(name: &'static str, describe: fn(u32) -> Description) -> Enumeration {
     let enumerants = (0..32).map(|b| 1u32 << b).filter_map(|value| {
         let (name, parameters) = describe(value)?;
         Some(Enumerant { name, value, parameters })
@@ -274,7 +274,7 @@ impl Plain {
     /// the value is unknown or a mask other than 0, if it takes operands other than numbers, or if
     /// other operands come after it.
     #[inline]
-    pub(in crate::spirv) fn brings(&self, operands: &[u32]) -> Option<usize> {
+    pub(in crate::spirv) fn parameter_words(&self, operands: &[u32]) -> Option<usize> {
         let Some((at, kind)) = self.enumerant else { return Some(0) };
         let (enumeration, value) = (enumeration_of(kind)?, operands[at]);
         if enumeration.mask {

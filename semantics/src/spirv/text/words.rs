@@ -360,9 +360,9 @@ impl Reader<'_> {
         if word_count == 0 {
             return Err(WordsError::new(Malformed::ZeroWordCount, offset, format!("{} has word count 0", grammar::op_name(opcode))));
         }
-        let left = self.words.len() - offset;
-        if word_count as usize > left {
-            let what = format!("{} has {word_count} words, but the module ends after {left}", grammar::op_name(opcode));
+        let words_left = self.words.len() - offset;
+        if word_count as usize > words_left {
+            let what = format!("{} has {word_count} words, but the module ends after {words_left}", grammar::op_name(opcode));
             return Err(WordsError::new(Malformed::Truncated, offset, what));
         }
         let Some((grammar, form)) = grammar::with_form(opcode) else {
@@ -371,7 +371,7 @@ impl Reader<'_> {
         self.at = offset + 1;
         self.end = offset + word_count as usize;
         self.current = Instruction { op: grammar.opcode, word_count, offset: offset as u32, result_type: 0, result: 0 };
-        if !form.is_some_and(|form| self.plain(form)) {
+        if !form.is_some_and(|form| self.read_plain(form)) {
             grammar::walk(grammar, self)?;
         }
         if self.at < self.end {
@@ -397,9 +397,9 @@ impl Reader<'_> {
     /// Reads all operands of a plain instruction at once. Returns false if they violate the grammar
     /// or the form does not cover them. Then the walk reads them and reports the fault.
     #[inline]
-    fn plain(&mut self, form: &Plain) -> bool {
+    fn read_plain(&mut self, form: &Plain) -> bool {
         let operands = &self.words[self.at..self.end];
-        let Some(more) = operands.len().checked_sub(form.required) else { return false };
+        let Some(extra_words) = operands.len().checked_sub(form.required) else { return false };
         // The bound is at least 1.
         let last = self.definitions.len() as u32 - 1;
         let is_id = |id: u32| id.wrapping_sub(1) < last;
@@ -411,7 +411,7 @@ impl Reader<'_> {
             }
             (at, ids) = (at + 1, ids >> ids.trailing_zeros() >> 1);
         }
-        let Some(brought) = form.brings(operands) else { return false };
+        let Some(parameter_count) = form.parameter_words(operands) else { return false };
         match form.results {
             [true, true] => (self.current.result_type, self.current.result) = (operands[0], operands[1]),
             [false, true] => self.current.result = operands[0],
@@ -420,11 +420,11 @@ impl Reader<'_> {
         }
         let rest = &operands[form.required..];
         let fits = match form.tail {
-            Tail::Nothing => more == brought,
-            Tail::Ids(group) => more.is_multiple_of(group) && rest.iter().all(|&id| is_id(id)),
+            Tail::Nothing => extra_words == parameter_count,
+            Tail::Ids(group) => extra_words.is_multiple_of(group) && rest.iter().all(|&id| is_id(id)),
             Tail::Numbers => true,
-            Tail::String => string_length(rest) == Ok(more),
-            Tail::OfResultType => self.literal_words() == Ok(more),
+            Tail::String => string_length(rest) == Ok(extra_words),
+            Tail::OfResultType => self.literal_words() == Ok(extra_words),
         };
         if fits {
             self.at = self.end;
@@ -624,8 +624,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// For every opcode that has a form, with random operands: `Reader::plain` reads the same as
-    /// the walk over the grammar. Of most forms it reads some operands.
+    /// For every opcode that has a form, with random operands: `Reader::read_plain` reads the same
+    /// as the walk over the grammar. Of most forms it reads some operands.
     #[test]
     fn what_is_read_at_once_is_what_the_walk_reads() {
         let mut random = Random::new(1);
@@ -669,7 +669,7 @@ mod tests {
                     last_id: 0,
                 };
                 let (mut at_once, mut walked) = (reader(), reader());
-                if at_once.plain(form) {
+                if at_once.read_plain(form) {
                     taken += 1;
                     let walk = grammar::walk(grammar, &mut walked);
                     assert_eq!(walk, Ok(()), "{:?} of {:x?}", grammar.opcode, &words[offset..]);

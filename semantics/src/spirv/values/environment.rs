@@ -305,9 +305,9 @@ impl Dispatch<'_> {
     /// The number of workgroups. An error if their invocations are more than the limit.
     pub fn workgroups(&self, invocations_each: u64) -> Result<u32, Limit> {
         let groups = self.groups.iter().map(|&g| u64::from(g)).try_fold(1u64, u64::checked_mul);
-        let within = |&groups: &u64| groups.checked_mul(invocations_each).is_some_and(|n| n <= self.limits.invocations);
+        let is_within_limit = |&groups: &u64| groups.checked_mul(invocations_each).is_some_and(|n| n <= self.limits.invocations);
         let limit = Limit { what: "invocations", bound: self.limits.invocations };
-        groups.filter(within).and_then(|groups| u32::try_from(groups).ok()).ok_or(limit)
+        groups.filter(is_within_limit).and_then(|groups| u32::try_from(groups).ok()).ok_or(limit)
     }
 }
 

@@ -146,7 +146,7 @@ impl Pointer {
 }
 
 #[derive(Clone, Debug, Default)]
-enum Stored<'m> {
+enum Entry<'m> {
     #[default]
     Nothing,
     Block(&'m [Instruction]),
@@ -157,7 +157,7 @@ enum Stored<'m> {
 #[derive(Clone, Debug)]
 pub struct Memory<'m> {
     /// By index of the defining instruction: the value or the block that an id stands for.
-    ids: Persistent<Stored<'m>>,
+    ids: Persistent<Entry<'m>>,
     /// The scalars of the invocation's own variables, in sequence. `None` if never written.
     contents: Persistent<Option<Scalar>>,
     /// By variable: the index of its first scalar in `contents`.
@@ -181,14 +181,14 @@ impl<'m> Memory<'m> {
         for (index, i) in module.instructions().iter().enumerate() {
             if i.is(Op::Label) {
                 if let Some(block) = module.block(i.result) {
-                    memory.ids.set(index, Stored::Block(module.code(block)));
+                    memory.ids.set(index, Entry::Block(module.code(block)));
                 }
             } else if module.is_constant(i.result) {
                 let value = match module.pointer_type(i.result_type) {
                     Some(_) => Value::Nowhere(None),
                     None => Value::Scalars(constant(module, i, invocation)),
                 };
-                memory.ids.set(index, Stored::Value(Rc::new(value)));
+                memory.ids.set(index, Entry::Value(Rc::new(value)));
             }
         }
         for variable in module.globals() {
@@ -203,7 +203,7 @@ impl<'m> Memory<'m> {
     /// M(id), if it is a value.
     pub fn value(&self, module: &Module, id: u32) -> Option<Rc<Value>> {
         match self.ids.get(module.definition(id)?)? {
-            Stored::Value(value) => Some(value.clone()),
+            Entry::Value(value) => Some(value.clone()),
             _ => None,
         }
     }
@@ -211,7 +211,7 @@ impl<'m> Memory<'m> {
     /// M(label), if it is an instruction vector.
     pub fn block(&self, module: &Module, label: u32) -> Option<&'m [Instruction]> {
         match self.ids.get(module.definition(label)?)? {
-            Stored::Block(code) => Some(code),
+            Entry::Block(code) => Some(code),
             _ => None,
         }
     }
@@ -219,14 +219,14 @@ impl<'m> Memory<'m> {
     /// M[id ↦ value].
     pub fn define(&mut self, module: &Module, id: u32, value: Value) {
         if let Some(index) = module.definition(id) {
-            self.ids.set(index, Stored::Value(Rc::new(value)));
+            self.ids.set(index, Entry::Value(Rc::new(value)));
         }
     }
 
     /// M[id ↦ M(other)].
     pub fn share(&mut self, module: &Module, id: u32, value: Rc<Value>) {
         if let Some(index) = module.definition(id) {
-            self.ids.set(index, Stored::Value(value));
+            self.ids.set(index, Entry::Value(value));
         }
     }
 
@@ -282,8 +282,8 @@ impl<'m> Memory<'m> {
         for variable in module.globals() {
             let Some(Interface::Output(location)) = module.interface(variable.id) else { continue };
             let base = self.bases.get(&variable.id).copied().unwrap_or_default();
-            let all = base..base + module.types().scalars(variable.type_) as usize;
-            let lanes: Option<Lanes> = all.map(|at| self.contents.get(at).copied().flatten().map(Scalar::lane)).collect();
+            let range = base..base + module.types().scalars(variable.type_) as usize;
+            let lanes: Option<Lanes> = range.map(|at| self.contents.get(at).copied().flatten().map(Scalar::lane)).collect();
             match lanes {
                 None => outputs.unwritten.push(location),
                 Some(mut lanes) => {

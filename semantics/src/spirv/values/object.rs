@@ -351,7 +351,7 @@ impl Object {
             let Some(line) = self.lines.get_mut(((offset + i) / LINE) as usize) else { continue };
             let at = ((offset + i) % LINE) as usize;
             if contents.undefined >> i & 1 != 0 {
-                line.originate(at, contents.origin);
+                line.set_origin(at, contents.origin);
                 line.undefined |= 1 << at;
                 line.bytes[at] = 0;
             } else {
@@ -363,7 +363,7 @@ impl Object {
 }
 
 impl Line {
-    fn originate(&mut self, at: usize, origin: u32) {
+    fn set_origin(&mut self, at: usize, origin: u32) {
         match &mut self.origins {
             Origins::One(one) if *one == origin => {}
             Origins::One(one) if self.undefined & !(1 << at) == 0 => *one = origin,
@@ -383,7 +383,7 @@ mod tests {
 
     use super::*;
 
-    fn some(object: &Object, offset: u64, width: u8) -> Contents {
+    fn contents_at(object: &Object, offset: u64, width: u8) -> Contents {
         match object.load(offset, width) {
             Ok(Loaded::Contents(contents)) => contents,
             other => panic!("{other:?}"),
@@ -393,30 +393,30 @@ mod tests {
     #[test]
     fn scalars_are_little_endian() {
         let mut object = Object::of(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();
-        assert_eq!(some(&object, 0, 4), Contents::defined(0x0403_0201));
-        assert_eq!(some(&object, 0, 8), Contents::defined(0x0807_0605_0403_0201));
-        assert_eq!(some(&object, 6, 2), Contents::defined(0x0807));
-        assert_eq!(some(&object, 8, 1), Contents::defined(9));
+        assert_eq!(contents_at(&object, 0, 4), Contents::defined(0x0403_0201));
+        assert_eq!(contents_at(&object, 0, 8), Contents::defined(0x0807_0605_0403_0201));
+        assert_eq!(contents_at(&object, 6, 2), Contents::defined(0x0807));
+        assert_eq!(contents_at(&object, 8, 1), Contents::defined(9));
         object.store(2, 2, Contents::defined(0xbeef), 0).unwrap();
-        assert_eq!(some(&object, 0, 4), Contents::defined(0xbeef_0201));
+        assert_eq!(contents_at(&object, 0, 4), Contents::defined(0xbeef_0201));
     }
 
     #[test]
     fn undefined_bytes_have_origins_until_they_are_overwritten() {
         let mut object = Object::undefined(100, 7).unwrap();
-        assert_eq!(some(&object, 64, 4), Contents { bits: 0, undefined: 0xf, origin: 7 });
+        assert_eq!(contents_at(&object, 64, 4), Contents { bits: 0, undefined: 0xf, origin: 7 });
         object.store(65, 1, Contents::defined(0xab), 0).unwrap();
-        assert_eq!(some(&object, 64, 4), Contents { bits: 0xab00, undefined: 0b1101, origin: 7 });
+        assert_eq!(contents_at(&object, 64, 4), Contents { bits: 0xab00, undefined: 0b1101, origin: 7 });
         object.store(64, 1, Contents::undefined(9), 0).unwrap();
-        assert_eq!(some(&object, 64, 4), Contents { bits: 0xab00, undefined: 0b1101, origin: 9 });
-        assert_eq!(some(&object, 66, 1), Contents { bits: 0, undefined: 1, origin: 7 });
+        assert_eq!(contents_at(&object, 64, 4), Contents { bits: 0xab00, undefined: 0b1101, origin: 9 });
+        assert_eq!(contents_at(&object, 66, 1), Contents { bits: 0, undefined: 1, origin: 7 });
         // A copy of a partly undefined scalar keeps the defined part.
-        let part = some(&object, 64, 4);
+        let part = contents_at(&object, 64, 4);
         object.store(0, 4, part, 0).unwrap();
-        assert_eq!(some(&object, 1, 1), Contents::defined(0xab));
-        assert_eq!(some(&object, 0, 1).origin, 9);
+        assert_eq!(contents_at(&object, 1, 1), Contents::defined(0xab));
+        assert_eq!(contents_at(&object, 0, 1).origin, 9);
         object.store(64, 8, Contents::defined(u64::MAX), 0).unwrap();
-        assert_eq!(some(&object, 64, 8), Contents::defined(u64::MAX));
+        assert_eq!(contents_at(&object, 64, 8), Contents::defined(u64::MAX));
     }
 
     #[test]
@@ -446,10 +446,10 @@ mod tests {
         assert_eq!(two.load(8, 4), Ok(Loaded::Contents(Contents::defined(0))));
         assert_eq!(two.store(8, 4, Contents::defined(1), 3), Ok(Stored::Dropped));
         assert_eq!(two.atomic(8, 4, 3, |_| Some(Contents::defined(1))), Ok(Loaded::Any));
-        assert_eq!(some(&two, 4, 4), Contents::defined(0x0505_0505));
+        assert_eq!(contents_at(&two, 4, 4), Contents::defined(0x0505_0505));
         let mut one = five.clone().robust(Robustness::Rba1);
         assert_eq!(one.load(8, 4), Ok(Loaded::SomeOfBuffer));
-        assert_eq!(some(&one, 0, 1), Contents::defined(5));
+        assert_eq!(contents_at(&one, 0, 1), Contents::defined(5));
         assert_eq!(one.store(8, 4, Contents::defined(1), 3), Ok(Stored::Anywhere));
         assert_eq!(one.bytes().collect::<Vec<_>>(), vec![Err(3); 8]);
         assert_eq!(five.bytes().collect::<Vec<_>>(), vec![Ok(5); 8]);

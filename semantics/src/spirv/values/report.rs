@@ -25,7 +25,7 @@ pub(in crate::spirv) fn name(module: &Module, instruction: u32) -> String {
 }
 
 /// The text for the origin of an undefined value.
-fn made(module: &Module, origin: Origin) -> String {
+fn origin_text(module: &Module, origin: Origin) -> String {
     format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
 }
 
@@ -39,7 +39,7 @@ pub(in crate::spirv) fn computed_from<'m>(module: &'m Module, i: &Instruction) -
 /// A branch or switch at `at` on an undefined value.
 pub(in crate::spirv) fn branch_on_undefined(module: &Module, at: u32, origin: Origin) -> String {
     let x = module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).first()).copied().unwrap_or(0);
-    format!("{} depends on %{x}, which is undefined: {}", name(module, at), made(module, origin))
+    format!("{} depends on %{x}, which is undefined: {}", name(module, at), origin_text(module, origin))
 }
 
 /// An access chain whose index `id` is out of bounds.
@@ -54,7 +54,7 @@ pub(in crate::spirv) fn index_undefined(module: &Module, at: u32, id: u32, origi
 
 /// An operand `id` that selects memory, and is undefined.
 pub(in crate::spirv) fn operand_undefined(module: &Module, at: u32, operand: &str, id: u32, origin: Origin) -> String {
-    format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
+    format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), origin_text(module, origin))
 }
 
 /// Why a pointer points to nothing.
@@ -72,7 +72,7 @@ pub(in crate::spirv) enum Nothing {
 pub(in crate::spirv) fn pointer_to_nothing(module: &Module, at: u32, id: u32, why: Nothing) -> String {
     let why = match why {
         Nothing::Null => "is null".to_string(),
-        Nothing::Undefined(origin) => format!("is undefined: {}", made(module, origin)),
+        Nothing::Undefined(origin) => format!("is undefined: {}", origin_text(module, origin)),
         Nothing::PastTheEnd(count) => format!("is one past the end of an array of {count}"),
     };
     format!("{} follows %{id}, which {why}", name(module, at))
@@ -99,7 +99,7 @@ pub(in crate::spirv) fn computation(module: &Module, at: u32, ub: Ub, undefined:
         (Ub::DivisionOverflow, _) => format!("divides the least integer (%{}) by -1 (%{})", operand(0), operand(1)),
         (Ub::ConversionRange, _) => format!("converts %{}, whose value {} does not hold", operand(0), module.types().text(i.result_type)),
         (Ub::Wrap, _) => "overflows, and is decorated NoSignedWrap or NoUnsignedWrap".to_string(),
-        (_, Some((id, origin))) => format!("has an operand, %{id}, that is undefined: {}", made(module, origin)),
+        (_, Some((id, origin))) => format!("has an operand, %{id}, that is undefined: {}", origin_text(module, origin)),
         (_, None) => "has an operand that is undefined".to_string(),
     };
     format!("{} {why}", name(module, at))

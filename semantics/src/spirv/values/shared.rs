@@ -93,7 +93,7 @@ impl Extent {
 struct Backing {
     object: Object,
     /// Notes on scalars whose bits do not imply what devices hold, by their first bytes.
-    kept: BTreeMap<u64, Note>,
+    notes: BTreeMap<u64, Note>,
     /// Why a device may hold other bits anywhere in the buffer, such as after a store out of
     /// bounds.
     anywhere: Option<Why>,
@@ -180,7 +180,7 @@ impl Shared {
         };
         let backing = |bytes: &[u8]| {
             let object = Object::of(bytes).map_err(NoMemory::Limit)?.robust(robustness);
-            Ok(Backing { object, kept: BTreeMap::new(), anywhere: None, written: false, aliases: None })
+            Ok(Backing { object, notes: BTreeMap::new(), anywhere: None, written: false, aliases: None })
         };
         for buffer in dispatch.resources.buffers {
             shared.backings.push(backing(&buffer.bytes)?);
@@ -190,7 +190,7 @@ impl Shared {
             let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
             if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
                 shared.bounded.insert((index, float.offset), float.allowed);
-                shared.backings[index].kept.insert(float.offset, Note::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
+                shared.backings[index].notes.insert(float.offset, Note::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
             }
         }
         shared.backings.push(backing(dispatch.resources.push_constants)?);
@@ -245,15 +245,15 @@ impl Shared {
 
     /// Creates the Workgroup variables of a workgroup.
     pub fn begin(&mut self, workgroup: u32) {
-        let fresh = |(_, count, initial): &(u32, usize, Option<Scalars>)| match initial {
+        let initial_contents = |(_, count, initial): &(u32, usize, Option<Scalars>)| match initial {
             None => vec![None; *count],
             Some(scalars) => scalars.iter().map(|&scalar| Some(scalar)).collect(),
         };
-        let contents = self.variables.iter().map(fresh).collect();
+        let contents = self.variables.iter().map(initial_contents).collect();
         self.workgroups.insert(workgroup, contents);
         // The size was checked when the module was loaded.
         if let (false, Ok(object)) = (self.blocks.is_empty(), Object::undefined(self.block_bytes, 0)) {
-            let backing = Backing { object, kept: BTreeMap::new(), anywhere: None, written: true, aliases: None };
+            let backing = Backing { object, notes: BTreeMap::new(), anywhere: None, written: true, aliases: None };
             self.laid_out.insert(workgroup, backing);
         }
     }
@@ -371,7 +371,7 @@ impl Shared {
         };
         let cells = SmallVec::new();
         let extent = Extent { object: id, variable: pointer.variable, class, cells };
-        Some(laid_extent(module, object, extent, pointer, operation, aligned))
+        Some(extent_with_layout(module, object, extent, pointer, operation, aligned))
     }
 
     /// The scalars of a value at an extent. If the extent is empty they are zeros, in doubt unless
@@ -406,7 +406,7 @@ impl Shared {
     fn scalar(&self, object: ObjectId, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
         match object {
             ObjectId::Workgroup { workgroup, .. } if self.laid_out.contains_key(&workgroup) => {
-                self.laid_scalar(&self.laid_out[&workgroup], cell, type_, unwritten)
+                self.scalar_with_layout(&self.laid_out[&workgroup], cell, type_, unwritten)
             }
             ObjectId::Workgroup { workgroup, index } => {
                 let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
@@ -414,11 +414,11 @@ impl Shared {
             }
             // [`Images::read`] reads texels, since no pointer points into an image.
             ObjectId::Image(_) => Scalar::undefined(unwritten),
-            ObjectId::Buffer(index) => self.laid_scalar(&self.backings[index as usize], cell, type_, unwritten),
+            ObjectId::Buffer(index) => self.scalar_with_layout(&self.backings[index as usize], cell, type_, unwritten),
         }
     }
 
-    fn laid_scalar(&self, backing: &Backing, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
+    fn scalar_with_layout(&self, backing: &Backing, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
         let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
         match contents.undefined {
             0 => {}
@@ -426,9 +426,9 @@ impl Shared {
             _ => return Scalar::undefined(self.origins[contents.origin as usize]),
         }
         let scalar = exact(type_, contents.bits);
-        match (backing.anywhere, backing.kept.get(&cell.offset)) {
+        match (backing.anywhere, backing.notes.get(&cell.offset)) {
             (Some(why), _) => in_doubt(scalar, why),
-            (None, Some(kept)) if kept.bytes == cell.bytes => kept.seen(type_, scalar),
+            (None, Some(note)) if note.bytes == cell.bytes => note.loaded_as(type_, scalar),
             _ => backing.open(cell).map_or(scalar, |why| in_doubt(scalar, why)),
         }
     }
@@ -494,18 +494,18 @@ impl Shared {
         if let Some(why) = backing.anywhere {
             return vec![(0, backing.object.length(), why)];
         }
-        backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
+        backing.notes.iter().filter_map(|(&first, note)| Some((first, note.bytes.into(), note.open?))).collect()
     }
 
     /// The words of a buffer in which all devices have a zero of either sign, by first byte.
     pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
-        self.backings[buffer].kept.keys().copied().filter(move |&at| self.is_zero(buffer, at))
+        self.backings[buffer].notes.keys().copied().filter(move |&at| self.is_zero(buffer, at))
     }
 
     /// Whether all devices have a zero of either sign in a word of a buffer.
     pub fn is_zero(&self, buffer: usize, offset: u64) -> bool {
         let bits = self.float(buffer, offset).map_or(1, |lane| lane.bits.into());
-        self.backings[buffer].kept.get(&offset).is_some_and(|kept| kept.is_zero(bits))
+        self.backings[buffer].notes.get(&offset).is_some_and(|note| note.is_zero(bits))
     }
 
     /// Four bytes of a buffer as a float, with its trust. Bits without a note are the same on all
@@ -517,11 +517,11 @@ impl Shared {
             return None;
         }
         let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 };
-        let type_ = match backing.kept.contains_key(&offset) {
+        let type_ = match backing.notes.contains_key(&offset) {
             true => Type::Float { width: 32 },
             false => Type::Int { width: 32, signed: false },
         };
-        let scalar = self.laid_scalar(backing, cell, type_, unwritten);
+        let scalar = self.scalar_with_layout(backing, cell, type_, unwritten);
         scalar.undefined.is_none().then(|| scalar.lane())
     }
 
@@ -536,7 +536,7 @@ impl Shared {
         for ((buffer, offset), set) in bounded {
             let value = self.float(buffer, offset).map_or(0.0, |lane| lane.float());
             let trust = sets.any_of(value, set, Why::Approximate)?.trust;
-            self.backings[buffer].kept.insert(offset, Note::given(trust));
+            self.backings[buffer].notes.insert(offset, Note::given(trust));
         }
         Ok(())
     }
@@ -564,7 +564,7 @@ impl Note {
     }
 
     /// The scalar of a load of that type. `exact` is the one that the bits alone imply.
-    pub(in crate::spirv) fn seen(self, type_: Type, exact: Scalar) -> Scalar {
+    pub(in crate::spirv) fn loaded_as(self, type_: Type, exact: Scalar) -> Scalar {
         match (type_, self.open) {
             (Type::Float { width: 32 }, _) => Scalar { trust: self.trust, ..exact },
             (_, None) => exact,
@@ -580,9 +580,9 @@ impl Note {
             None if bytes == 4 && !trust.is_decided(profile) => Some(Why::Approximate),
             doubt => doubt,
         };
-        let kept = Note { bytes, trust, open };
-        let made = bytes == 4 && !profile.is_strict() && trust.grid.is_some_and(|grid| !grid.leaf);
-        (scalar.undefined.is_none() && (open.is_some() || made || kept.is_zero(scalar.bits))).then_some(kept)
+        let note = Note { bytes, trust, open };
+        let is_computed = bytes == 4 && !profile.is_strict() && trust.grid.is_some_and(|grid| !grid.leaf);
+        (scalar.undefined.is_none() && (open.is_some() || is_computed || note.is_zero(scalar.bits))).then_some(note)
     }
 
     /// Whether it is a zero of either sign.
@@ -599,46 +599,46 @@ impl Note {
 
 impl Backing {
     /// The scalars that share a byte with a place. No scalar has more than 8 bytes.
-    fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Note)> + '_ {
-        let near = self.kept.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
-        near.filter(move |(first, kept)| **first + u64::from(kept.bytes) > cell.offset).map(|(&first, &kept)| (first, kept))
+    fn notes_near(&self, cell: Cell) -> impl Iterator<Item = (u64, Note)> + '_ {
+        let near = self.notes.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
+        near.filter(move |(first, note)| **first + u64::from(note.bytes) > cell.offset).map(|(&first, &note)| (first, note))
     }
 
     /// Why a device may hold other bits at a place, if so.
     fn open(&self, cell: Cell) -> Option<Why> {
-        self.anywhere.or_else(|| self.near(cell).find_map(|(_, kept)| kept.open))
+        self.anywhere.or_else(|| self.notes_near(cell).find_map(|(_, note)| note.open))
     }
 
     /// Writes to a place, which was checked with its extent.
     fn put(&mut self, cell: Cell, scalar: &Scalar, contents: Contents, profile: Profile) {
-        self.settle(cell, scalar, profile);
+        self.replace_notes(cell, scalar, profile);
         let _ = self.object.store(cell.offset, cell.bytes, contents, contents.origin);
     }
 
     /// Replaces the notes on the bytes of a place that is written.
-    fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
+    fn replace_notes(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
         let end = cell.offset + u64::from(cell.bytes);
-        if !self.kept.is_empty() {
-            let over: SmallVec<[(u64, Note); 8]> = self.near(cell).collect();
-            for (first, kept) in over {
-                self.kept.remove(&first);
-                let last = first + u64::from(kept.bytes);
-                if let Some(part) = cell.offset.checked_sub(first).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
-                    self.kept.insert(first, part);
+        if !self.notes.is_empty() {
+            let overlapping: SmallVec<[(u64, Note); 8]> = self.notes_near(cell).collect();
+            for (first, note) in overlapping {
+                self.notes.remove(&first);
+                let last = first + u64::from(note.bytes);
+                if let Some(part) = cell.offset.checked_sub(first).filter(|&bytes| bytes > 0).and_then(|bytes| note.part(bytes)) {
+                    self.notes.insert(first, part);
                 }
-                if let Some(part) = last.checked_sub(end).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
-                    self.kept.insert(end, part);
+                if let Some(part) = last.checked_sub(end).filter(|&bytes| bytes > 0).and_then(|bytes| note.part(bytes)) {
+                    self.notes.insert(end, part);
                 }
             }
         }
-        if let Some(kept) = Note::of(scalar, cell.bytes, profile) {
-            self.kept.insert(cell.offset, kept);
+        if let Some(note) = Note::of(scalar, cell.bytes, profile) {
+            self.notes.insert(cell.offset, note);
         }
     }
 }
 
 /// The extent of an access to memory with a layout, checked.
-fn laid_extent(
+fn extent_with_layout(
     module: &Module,
     object: &Object,
     mut extent: Extent,

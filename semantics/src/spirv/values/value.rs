@@ -36,9 +36,9 @@ pub type Scalars = SmallVec<[Scalar; 4]>;
 
 impl Scalar {
     /// A constant, or an input that reaches the program bit for bit, of that component type.
-    pub fn exact(of: crate::spirv::operation::Scalar, bits: u64) -> Scalar {
+    pub fn exact(component: crate::spirv::operation::Scalar, bits: u64) -> Scalar {
         use crate::spirv::operation::Scalar as Type;
-        let trust = match of {
+        let trust = match component {
             Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
             // Certificates against rewriting exist for 32 bits only.
             Type::Float { .. } => Trust { grid: None, ..Trust::CERTAIN },
@@ -125,8 +125,9 @@ impl Outputs {
     /// that the other run did not write gets this run's components, in doubt.
     pub(in crate::spirv) fn components_of(&self, other: &Outputs) -> Lanes {
         let unwritten = |lane: &Lane| Lane { trust: lane.trust.in_doubt(Why::Control), ..*lane };
-        let of = |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
-        self.written.iter().flat_map(of).collect()
+        let lanes_at =
+            |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
+        self.written.iter().flat_map(lanes_at).collect()
     }
 }
 

@@ -74,9 +74,9 @@ impl Shape {
         let mut parent: Vec<u32> = (0..n as u32).collect();
         fn find(parent: &mut [u32], mut at: u32) -> u32 {
             while parent[at as usize] != at {
-                let up = parent[parent[at as usize] as usize];
-                parent[at as usize] = up;
-                at = up;
+                let grandparent = parent[parent[at as usize] as usize];
+                parent[at as usize] = grandparent;
+                at = grandparent;
             }
             at
         }
@@ -144,7 +144,7 @@ impl Shape {
 
 /// What a block is control dependent on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum On {
+pub(super) enum DependsOn {
     /// On the call of the function.
     Entry,
     /// On the branch at the end of this block.
@@ -160,7 +160,7 @@ pub(super) fn dependences(
     order: &[u32],
     exits: &[bool],
     loops: &[(Block, Block, Option<Block>)],
-    mut depends: impl FnMut(u32, On),
+    mut depends: impl FnMut(u32, DependsOn),
 ) {
     let n = successors.len();
     let mut ends = exits.to_vec();
@@ -175,12 +175,12 @@ pub(super) fn dependences(
         after.extend(loops.iter().map(|(header, after, returns)| (header.0, [Some(*after), *returns].into_iter().flatten().find(is_live))));
     }
     // Other targets of a block: the blocks after the loops to whose headers it goes back.
-    let mut beside: FxHashMap<u32, SmallVec<[u32; 1]>> = FxHashMap::default();
+    let mut extra_targets: FxHashMap<u32, SmallVec<[u32; 1]>> = FxHashMap::default();
     for &block in order.iter().filter(|b| live[**b as usize] && !loops.is_empty()) {
         for &to in successors[block as usize].iter().filter(|to| number[**to as usize] <= number[block as usize]) {
             match after.get(&to) {
                 Some(Some(after)) => {
-                    beside.entry(block).or_default().push(after.0);
+                    extra_targets.entry(block).or_default().push(after.0);
                     predecessors[after.0 as usize].push(block);
                 }
                 Some(None) => ends[block as usize] = true,
@@ -196,14 +196,14 @@ pub(super) fn dependences(
     }
     let mut reaches = vec![false; n];
     let mut stack: Vec<u32> = (0..n as u32).filter(|&b| live[b as usize] && ends[b as usize]).collect();
-    let mut rest = order.iter().rev();
+    let mut unvisited = order.iter().rev();
     loop {
         while let Some(block) = stack.pop() {
             if !std::mem::replace(&mut reaches[block as usize], true) {
                 stack.extend(predecessors[block as usize].iter().filter(|p| !reaches[**p as usize]));
             }
         }
-        match rest.find(|&&block| live[block as usize] && !reaches[block as usize]) {
+        match unvisited.find(|&&block| live[block as usize] && !reaches[block as usize]) {
             Some(&block) => {
                 ends[block as usize] = true;
                 stack.push(block);
@@ -217,26 +217,26 @@ pub(super) fn dependences(
         0 => exit.clone(),
         _ => predecessors[node - 1].iter().map(|p| p + 1).collect(),
     }));
-    let up = |block: u32| reversed.immediate_dominator(block + 1);
-    let mut walk = |from: u32, until: u32, on: On| {
+    let post_dominator = |block: u32| reversed.immediate_dominator(block + 1);
+    let mut walk = |from: u32, until: u32, on: DependsOn| {
         let mut at = from + 1;
         while at != until && at != 0 && at != crate::spirv::cfg::NONE {
             depends(at - 1, on);
-            at = up(at - 1);
+            at = post_dominator(at - 1);
         }
     };
     if live.first() == Some(&true) {
-        walk(0, 0, On::Entry);
+        walk(0, 0, DependsOn::Entry);
     }
     for &block in order {
         let to = &successors[block as usize];
-        let beside = beside.get(&block).map_or(&[][..], |b| b);
-        if !live[block as usize] || to.len() + beside.len() + usize::from(ends[block as usize]) < 2 {
+        let extra_targets = extra_targets.get(&block).map_or(&[][..], |b| b);
+        if !live[block as usize] || to.len() + extra_targets.len() + usize::from(ends[block as usize]) < 2 {
             continue;
         }
-        let until = up(block);
-        for &successor in to.iter().chain(beside) {
-            walk(successor, until, On::Branch(block));
+        let until = post_dominator(block);
+        for &successor in to.iter().chain(extra_targets) {
+            walk(successor, until, DependsOn::Branch(block));
         }
     }
 }

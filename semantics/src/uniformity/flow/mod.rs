@@ -259,14 +259,14 @@ impl Flow {
         self.define(Def::Constant(bits))
     }
 
-    /// Adds a value that is the same in every invocation, and at most `most`.
-    pub fn uniform(&mut self, most: u32) -> Value {
-        self.define(Def::Uniform(most))
+    /// Adds a value that is the same in every invocation, and at most `bound`.
+    pub fn uniform(&mut self, bound: u32) -> Value {
+        self.define(Def::Uniform(bound))
     }
 
-    /// Adds a value that may differ between invocations, and is at most `most`.
-    pub fn varying(&mut self, text: u32, most: u32) -> Value {
-        self.define(Def::Varying(text, most))
+    /// Adds a value that may differ between invocations, and is at most `bound`.
+    pub fn varying(&mut self, text: u32, bound: u32) -> Value {
+        self.define(Def::Varying(text, bound))
     }
 
     /// Adds the next input.

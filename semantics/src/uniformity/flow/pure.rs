@@ -45,7 +45,7 @@ pub enum Pure {
 pub(super) struct Operand {
     pub value: u32,
     pub bits: Option<u32>,
-    pub most: u32,
+    pub bound: u32,
 }
 
 /// The result of a function, if it needs no computation at run time.
@@ -109,16 +109,16 @@ impl Pure {
                     (Or, Some(u32::MAX), _) | (Or, _, Some(u32::MAX)) => Some(Bits(u32::MAX)),
                     (RemU | RemS, _, Some(1)) => Some(Bits(0)),
                     (LeU, Some(0), _) => Some(Bits(1)),
-                    (LtU, _, Some(y)) if a.most < y => Some(Bits(1)),
-                    (LeU, _, Some(y)) if a.most <= y => Some(Bits(1)),
-                    (LtU, Some(x), _) if x >= b.most => Some(Bits(0)),
-                    (LeU, Some(x), _) if x > b.most => Some(Bits(0)),
+                    (LtU, _, Some(y)) if a.bound < y => Some(Bits(1)),
+                    (LeU, _, Some(y)) if a.bound <= y => Some(Bits(1)),
+                    (LtU, Some(x), _) if x >= b.bound => Some(Bits(0)),
+                    (LeU, Some(x), _) if x > b.bound => Some(Bits(0)),
                     (LtU, _, Some(0)) => Some(Bits(0)),
-                    (Eq, _, Some(y)) if a.most < y => Some(Bits(0)),
-                    (Ne, _, Some(y)) if a.most < y => Some(Bits(1)),
-                    (Eq, Some(x), _) if b.most < x => Some(Bits(0)),
-                    (Ne, Some(x), _) if b.most < x => Some(Bits(1)),
-                    (RemU, _, Some(y)) if a.most < y => Some(Same(a.value)),
+                    (Eq, _, Some(y)) if a.bound < y => Some(Bits(0)),
+                    (Ne, _, Some(y)) if a.bound < y => Some(Bits(1)),
+                    (Eq, Some(x), _) if b.bound < x => Some(Bits(0)),
+                    (Ne, Some(x), _) if b.bound < x => Some(Bits(1)),
+                    (RemU, _, Some(y)) if a.bound < y => Some(Same(a.value)),
                     _ => None,
                 }
             }
@@ -164,34 +164,34 @@ impl Pure {
     }
 
     /// The largest unsigned number that the result may be.
-    pub(super) fn most(self, operands: &[Operand]) -> u32 {
+    pub(super) fn bound(self, operands: &[Operand]) -> u32 {
         use Pure::*;
-        let most = |i: usize| operands.get(i).map_or(u32::MAX, |o| o.most);
+        let bound = |i: usize| operands.get(i).map_or(u32::MAX, |o| o.bound);
         match self {
             Not | Eq | Ne | LtU | LeU | LtS | LeS => 1,
-            And => most(0).min(most(1)),
-            MinU => most(0).min(most(1)),
-            MaxU => most(0).max(most(1)),
+            And => bound(0).min(bound(1)),
+            MinU => bound(0).min(bound(1)),
+            MaxU => bound(0).max(bound(1)),
             // The result of a division by zero is unspecified.
             DivU => match operands.get(1).and_then(|o| o.bits) {
-                Some(y) if y > 0 => most(0) / y,
+                Some(y) if y > 0 => bound(0) / y,
                 _ => u32::MAX,
             },
             RemU => match operands.get(1).and_then(|o| o.bits) {
-                Some(y) if y > 0 => most(0).min(y - 1),
+                Some(y) if y > 0 => bound(0).min(y - 1),
                 _ => u32::MAX,
             },
             ShrU => match operands.get(1).and_then(|o| o.bits) {
-                Some(y) => most(0).checked_shr(y).unwrap_or(0),
-                None => most(0),
+                Some(y) => bound(0).checked_shr(y).unwrap_or(0),
+                None => bound(0),
             },
             Or | Xor => {
-                let either = most(0) | most(1);
-                u32::MAX.checked_shr(either.leading_zeros()).unwrap_or(0)
+                let combined = bound(0) | bound(1);
+                u32::MAX.checked_shr(combined.leading_zeros()).unwrap_or(0)
             }
-            Add => most(0).saturating_add(most(1)),
-            Mul => most(0).saturating_mul(most(1)),
-            Select => most(1).max(most(2)),
+            Add => bound(0).saturating_add(bound(1)),
+            Mul => bound(0).saturating_mul(bound(1)),
+            Select => bound(1).max(bound(2)),
             _ => u32::MAX,
         }
     }

@@ -53,7 +53,7 @@ impl Region {
 
     /// The region, moved by this many cells.
     #[must_use]
-    pub fn after(self, cells: u32) -> Region {
+    pub fn offset_by(self, cells: u32) -> Region {
         match self {
             Region::Cells(base, picks) => Region::Cells(Cell(base.0 + cells), picks),
             lump => lump,
@@ -120,7 +120,7 @@ impl Flow {
     }
 
     /// This many values, each depending on all operands.
-    pub fn mixed(&mut self, operands: &[Value], n: u32) -> Scalars {
+    pub fn values_from_all(&mut self, operands: &[Value], n: u32) -> Scalars {
         (0..n).map(|k| self.pure(Pure::Other(k), operands)).collect()
     }
 
@@ -130,19 +130,19 @@ impl Flow {
             Region::Cells(base, picks) if picks.is_empty() => self.read_all(*base, n),
             Region::Cells(base, picks) => {
                 let offsets = offsets(picks);
-                let one = |flow: &mut Flow, k: u32| {
+                let load_one = |flow: &mut Flow, k: u32| {
                     let mut operands = if flow.is(Planted::DynamicIndexIsIgnored) { Scalars::new() } else { region.depends() };
                     for offset in &offsets {
                         operands.push(flow.read(Cell(base.0 + offset + k)));
                     }
                     flow.pure(Pure::Other(k), &operands)
                 };
-                (0..n).map(|k| one(self, k)).collect()
+                (0..n).map(|k| load_one(self, k)).collect()
             }
             Region::Lump(cell, cells, _) => {
                 let mut operands = region.depends();
                 operands.extend(self.read_all(*cell, *cells));
-                self.mixed(&operands, n)
+                self.values_from_all(&operands, n)
             }
         }
     }
@@ -153,8 +153,8 @@ impl Flow {
         match region {
             Region::Cells(base, picks) if picks.is_empty() => self.write_all(*base, values),
             Region::Cells(base, picks) => {
-                let most = if self.is(Planted::StoresHitFirstElement) { 1 } else { usize::MAX };
-                for offset in offsets(picks).into_iter().take(most) {
+                let limit = if self.is(Planted::StoresHitFirstElement) { 1 } else { usize::MAX };
+                for offset in offsets(picks).into_iter().take(limit) {
                     for (k, &value) in (0..).zip(values) {
                         self.blend(Cell(base.0 + offset + k), region, &[value]);
                     }

@@ -1,6 +1,6 @@
 //! Static single assignment form, and the graph of implications over it.
 
-use super::control::{On, Shape, dependences};
+use super::control::{DependsOn, Shape, dependences};
 use super::pure::{Operand, Pure, Simple};
 use super::{Action, Block, Cell, Def, End, Flow, MAX_MERGES, NONE, TooManyMerges, Value};
 use crate::rule::Rule;
@@ -138,7 +138,7 @@ pub struct Solution {
 #[derive(Clone, Copy, Debug)]
 struct SsaValue {
     bits: Option<u32>,
-    most: u32,
+    bound: u32,
     /// The innermost loop in which it varies from one iteration to the next, or `NONE`.
     owner: u32,
     node: Node,
@@ -158,24 +158,24 @@ struct State<'a> {
     /// of the branch at its end.
     control: Node,
     /// The node of the exit from loop 0. Each loop has one.
-    leaving: Node,
+    loop_exits: Node,
     singles: Vec<SsaValue>,
     /// By value of the flow: its single, or `NONE`.
-    of_value: Vec<u32>,
+    single_of_value: Vec<u32>,
     /// By cell: its current value, or `NONE`.
     current: Vec<u32>,
     /// The changed cells, with their previous values.
-    undo: Vec<(u32, u32)>,
-    numbers: FxHashMap<(Pure, smallvec::SmallVec<[u32; 3]>), u32>,
+    undo_log: Vec<(u32, u32)>,
+    value_numbers: FxHashMap<(Pure, smallvec::SmallVec<[u32; 3]>), u32>,
     constants: FxHashMap<u32, u32>,
-    after: FxHashMap<(u32, u32), u32>,
+    after_loop: FxHashMap<(u32, u32), u32>,
     /// By block: the cells that have a phi at its start.
     phis: Vec<Vec<u32>>,
     /// By block: the edges to it so far, each with the values of the phis' cells.
     incoming: Vec<Vec<(Node, Vec<u32>)>>,
     /// By visited block: the values of its phis.
     merged: Vec<Vec<u32>>,
-    met: Vec<bool>,
+    visited: Vec<bool>,
     live: Vec<bool>,
     successors: Vec<Vec<u32>>,
     needs: Vec<(Node, Need, Span)>,
@@ -197,7 +197,7 @@ pub fn analyse(flow: &Flow) -> Result<Solution, TooManyMerges> {
         graph.node(Cause::Control);
         graph.node(Cause::Branch(block.span.unwrap_or(flow.span)));
     }
-    let leaving = Node(graph.nodes() as u32);
+    let loop_exits = Node(graph.nodes() as u32);
     for _ in 0..shape.outer.len() {
         graph.node(Cause::Loop);
     }
@@ -209,17 +209,17 @@ pub fn analyse(flow: &Flow) -> Result<Solution, TooManyMerges> {
         cannot,
         call,
         control,
-        leaving,
+        loop_exits,
         singles: Vec::with_capacity(flow.values.len() + n),
-        of_value: vec![NONE; flow.values.len()],
+        single_of_value: vec![NONE; flow.values.len()],
         current: vec![NONE; flow.cells.len()],
-        undo: Vec::new(),
-        numbers: FxHashMap::default(),
+        undo_log: Vec::new(),
+        value_numbers: FxHashMap::default(),
         constants: FxHashMap::default(),
-        after: FxHashMap::default(),
+        after_loop: FxHashMap::default(),
         merged: vec![Vec::new(); n],
         incoming: vec![Vec::new(); n],
-        met: vec![false; n],
+        visited: vec![false; n],
         live: vec![false; n],
         successors: vec![Vec::new(); n],
         needs: Vec::new(),
@@ -300,9 +300,9 @@ impl State<'_> {
         self.planted == Some(planted)
     }
 
-    fn single(&mut self, bits: Option<u32>, most: u32, owner: u32, cause: Cause) -> u32 {
+    fn single(&mut self, bits: Option<u32>, bound: u32, owner: u32, cause: Cause) -> u32 {
         let node = self.graph.node(cause);
-        self.singles.push(SsaValue { bits, most, owner, node, variable: NONE });
+        self.singles.push(SsaValue { bits, bound, owner, node, variable: NONE });
         self.singles.len() as u32 - 1
     }
 
@@ -321,46 +321,46 @@ impl State<'_> {
 
     fn operand(&self, value: u32) -> Operand {
         let single = &self.singles[value as usize];
-        Operand { value, bits: single.bits, most: single.most }
+        Operand { value, bits: single.bits, bound: single.bound }
     }
 
     /// The value as a block sees it. After a loop, this is the value of the last iteration.
-    fn seen(&mut self, mut value: u32, inside: u32) -> u32 {
+    fn value_seen_from(&mut self, mut value: u32, block_loop: u32) -> u32 {
         loop {
             let owner = self.singles[value as usize].owner;
-            if self.shape.encloses(owner, inside) {
+            if self.shape.encloses(owner, block_loop) {
                 return value;
             }
-            value = match self.after.get(&(owner, value)) {
+            value = match self.after_loop.get(&(owner, value)) {
                 Some(&after) => after,
                 None => {
-                    let most = self.singles[value as usize].most;
-                    let after = self.single(None, most, self.shape.outer[owner as usize], Cause::After);
+                    let bound = self.singles[value as usize].bound;
+                    let after = self.single(None, bound, self.shape.outer[owner as usize], Cause::After);
                     flow_after(self, after, value, owner);
-                    self.after.insert((owner, value), after);
+                    self.after_loop.insert((owner, value), after);
                     after
                 }
             };
         }
     }
 
-    fn use_of(&mut self, value: Value, inside: u32) -> u32 {
-        match self.of_value[value.0 as usize] {
+    fn use_of(&mut self, value: Value, block_loop: u32) -> u32 {
+        match self.single_of_value[value.0 as usize] {
             NONE => self.zero,
-            at => self.seen(at, inside),
+            at => self.value_seen_from(at, block_loop),
         }
     }
 
-    fn held(&mut self, cell: Cell, inside: u32) -> u32 {
+    fn cell_value(&mut self, cell: Cell, block_loop: u32) -> u32 {
         match self.current[cell.0 as usize] {
             NONE => self.zero,
-            at => self.seen(at, inside),
+            at => self.value_seen_from(at, block_loop),
         }
     }
 
-    fn hold(&mut self, cell: u32, value: u32) {
+    fn set_cell(&mut self, cell: u32, value: u32) {
         let before = std::mem::replace(&mut self.current[cell as usize], value);
-        self.undo.push((cell, before));
+        self.undo_log.push((cell, before));
     }
 
     /// Visits every block after its immediate dominator.
@@ -378,8 +378,8 @@ impl State<'_> {
         while let Some(next) = work.pop() {
             match next {
                 Work::Undo(length) => {
-                    while self.undo.len() > length {
-                        let Some((cell, before)) = self.undo.pop() else { break };
+                    while self.undo_log.len() > length {
+                        let Some((cell, before)) = self.undo_log.pop() else { break };
                         self.current[cell as usize] = before;
                     }
                 }
@@ -387,7 +387,7 @@ impl State<'_> {
                     if !self.live[block as usize] {
                         continue;
                     }
-                    work.push(Work::Undo(self.undo.len()));
+                    work.push(Work::Undo(self.undo_log.len()));
                     self.visit(block);
                     for i in (0..self.shape.dominated[block as usize].len()).rev() {
                         work.push(Work::Visit(self.shape.dominated[block as usize][i]));
@@ -399,90 +399,91 @@ impl State<'_> {
 
     fn visit(&mut self, block: u32) {
         let at = block as usize;
-        let inside = self.shape.loop_of[at];
-        self.met[at] = true;
+        let block_loop = self.shape.loop_of[at];
+        self.visited[at] = true;
         let incoming = std::mem::take(&mut self.incoming[at]);
         for i in 0..self.phis[at].len() {
             let cell = self.phis[at][i];
             let value = if self.shape.header[at] {
-                let phi = self.single(None, u32::MAX, inside, Cause::Merge(self.flow.cells[cell as usize]));
-                for (edge, held) in &incoming {
-                    flow_iterate(self, phi, held[i], (incoming.len() > 1).then_some(*edge));
+                let phi = self.single(None, u32::MAX, block_loop, Cause::Merge(self.flow.cells[cell as usize]));
+                for (edge, cell_values) in &incoming {
+                    flow_iterate(self, phi, cell_values[i], (incoming.len() > 1).then_some(*edge));
                 }
                 phi
             } else {
-                let first = incoming.first().map_or(self.zero, |(_, held)| held[i]);
-                if incoming.iter().all(|(_, held)| held[i] == first) {
+                let first = incoming.first().map_or(self.zero, |(_, cell_values)| cell_values[i]);
+                if incoming.iter().all(|(_, cell_values)| cell_values[i] == first) {
                     first
                 } else {
-                    let most = incoming.iter().map(|(_, held)| self.singles[held[i] as usize].most).max().unwrap_or(u32::MAX);
-                    let phi = self.single(None, most, inside, Cause::Merge(self.flow.cells[cell as usize]));
-                    for (edge, held) in &incoming {
-                        flow_merge(self, phi, held[i], *edge);
+                    let bound =
+                        incoming.iter().map(|(_, cell_values)| self.singles[cell_values[i] as usize].bound).max().unwrap_or(u32::MAX);
+                    let phi = self.single(None, bound, block_loop, Cause::Merge(self.flow.cells[cell as usize]));
+                    for (edge, cell_values) in &incoming {
+                        flow_merge(self, phi, cell_values[i], *edge);
                     }
                     phi
                 }
             };
             self.merged[at].push(value);
-            self.hold(cell, value);
+            self.set_cell(cell, value);
         }
         let flow = self.flow;
         for action in flow.actions(at) {
             match action {
                 Action::Define(value) => {
-                    let single = self.defined(*value, inside);
-                    self.of_value[value.0 as usize] = single;
+                    let single = self.define(*value, block_loop);
+                    self.single_of_value[value.0 as usize] = single;
                 }
                 Action::Write(cell, value) => {
-                    let value = self.use_of(*value, inside);
+                    let value = self.use_of(*value, block_loop);
                     let single = &mut self.singles[value as usize];
                     if single.variable == NONE {
                         single.variable = self.flow.cells[cell.0 as usize];
                     }
-                    self.hold(cell.0, value);
+                    self.set_cell(cell.0, value);
                 }
                 Action::Need(need, span) => {
                     let node = self.control_of(block);
                     self.needs.push((node, *need, *span));
                 }
                 Action::Must(value, need, span) => {
-                    let value = self.use_of(*value, inside);
+                    let value = self.use_of(*value, block_loop);
                     let node = self.node(value);
                     self.needs.push((node, *need, *span));
                 }
             }
         }
-        self.leave(block, inside);
+        self.follow_edges(block, block_loop);
     }
 
-    fn defined(&mut self, value: Value, inside: u32) -> u32 {
+    fn define(&mut self, value: Value, block_loop: u32) -> u32 {
         let data = self.flow.value(value);
         match &data.def {
             Def::Constant(bits) => self.constant(*bits),
-            Def::Uniform(most) => self.single(None, *most, NONE, Cause::Same),
-            Def::Varying(text, most) => {
-                let single = self.single(None, *most, inside, Cause::Varying(*text, data.span));
+            Def::Uniform(bound) => self.single(None, *bound, NONE, Cause::Same),
+            Def::Varying(text, bound) => {
+                let single = self.single(None, *bound, block_loop, Cause::Varying(*text, data.span));
                 flow_varying(self, single);
                 single
             }
             Def::Input(number) => self.single(None, u32::MAX, NONE, Cause::Input(*number)),
-            Def::Read(cell) => self.held(*cell, inside),
+            Def::Read(cell) => self.cell_value(*cell, block_loop),
             Def::Pure(pure, operands) => {
                 let flow = self.flow;
                 let operands: smallvec::SmallVec<[Operand; 4]> = flow
                     .operands(operands)
                     .iter()
                     .map(|v| {
-                        let at = self.use_of(*v, inside);
+                        let at = self.use_of(*v, block_loop);
                         self.operand(at)
                     })
                     .collect();
-                self.computed(*pure, &operands, inside, data.span)
+                self.compute(*pure, &operands, block_loop, data.span)
             }
         }
     }
 
-    fn computed(&mut self, pure: Pure, operands: &[Operand], inside: u32, span: Span) -> u32 {
+    fn compute(&mut self, pure: Pure, operands: &[Operand], block_loop: u32, span: Span) -> u32 {
         if !self.is(Planted::Folding) || operands.len() == 1 {
             match pure.simplify(operands) {
                 Some(Simple::Bits(bits)) => return self.constant(bits),
@@ -498,63 +499,65 @@ impl State<'_> {
             key.sort_unstable();
         }
         let key = (pure, key);
-        if repeatable && let Some(&at) = self.numbers.get(&key) {
+        if repeatable && let Some(&at) = self.value_numbers.get(&key) {
             return at;
         }
-        let most = if self.is(Planted::BoundsTooSmall) { pure.most(operands) / 2 } else { pure.most(operands) };
+        let bound = if self.is(Planted::BoundsTooSmall) { pure.bound(operands) / 2 } else { pure.bound(operands) };
         // It varies in the innermost loop of its operands. A result that may be unspecified is
         // chosen anew in each iteration.
         let owner = match repeatable {
-            false => inside,
+            false => block_loop,
             true => operands.iter().map(|o| self.singles[o.value as usize].owner).fold(NONE, |a, b| match (a, b) {
                 (NONE, other) | (other, NONE) => other,
                 (a, b) if self.shape.depth[a as usize] >= self.shape.depth[b as usize] => a,
                 (_, b) => b,
             }),
         };
-        let single = self.single(None, most, owner, Cause::Value(span));
+        let single = self.single(None, bound, owner, Cause::Value(span));
         flow_operand(self, single, operands);
         if repeatable {
-            self.numbers.insert(key, single);
+            self.value_numbers.insert(key, single);
         }
         single
     }
 
     /// Follows the edges from a block.
-    fn leave(&mut self, block: u32, inside: u32) {
+    fn follow_edges(&mut self, block: u32, block_loop: u32) {
         let flow = self.flow;
-        let mut to: Vec<u32> = Vec::new();
+        let mut targets: Vec<u32> = Vec::new();
         let mut condition = None;
         match &flow.blocks[block as usize].end {
             End::Exit | End::Unreachable => {}
-            End::Jump(next) => to.push(next.0),
-            End::Branch(value, then, or) => {
-                let value = self.use_of(*value, inside);
+            End::Jump(next) => targets.push(next.0),
+            End::Branch(value, then_block, else_block) => {
+                let value = self.use_of(*value, block_loop);
                 match self.singles[value as usize].bits {
-                    Some(0) => to.push(or.0),
-                    Some(_) => to.push(then.0),
-                    None if self.singles[value as usize].most == 0 => to.push(or.0),
-                    None => to.extend([then.0, or.0]),
+                    Some(0) => targets.push(else_block.0),
+                    Some(_) => targets.push(then_block.0),
+                    None if self.singles[value as usize].bound == 0 => targets.push(else_block.0),
+                    None => targets.extend([then_block.0, else_block.0]),
                 }
                 condition = Some(value);
             }
-            End::Switch(value, cases, other) => {
-                let value = self.use_of(*value, inside);
+            End::Switch(value, cases, default_block) => {
+                let value = self.use_of(*value, block_loop);
                 match self.singles[value as usize].bits {
-                    Some(bits) => to.extend(cases.iter().find(|(b, _)| *b == bits).map(|(_, b)| b).or(other.as_ref()).map(|b| b.0)),
-                    None => to.extend(cases.iter().map(|(_, b)| *b).chain(*other).map(|Block(b)| b)),
+                    Some(bits) => {
+                        targets.extend(cases.iter().find(|(b, _)| *b == bits).map(|(_, b)| b).or(default_block.as_ref()).map(|b| b.0))
+                    }
+                    None => targets.extend(cases.iter().map(|(_, b)| *b).chain(*default_block).map(|Block(b)| b)),
                 }
                 condition = Some(value);
             }
         }
-        to.sort_unstable();
-        to.dedup();
-        let split = to.len() > 1;
+        targets.sort_unstable();
+        targets.dedup();
+        let split = targets.len() > 1;
         // After an edge of a branch, the value of its condition is known.
         let known = match (&flow.blocks[block as usize].end, condition) {
-            (End::Branch(_, then, or), Some(value)) if split => {
-                let yes = (self.singles[value as usize].most <= 1).then(|| self.constant(1));
-                Some((value, then.0, yes.unwrap_or(value), or.0, self.zero))
+            (End::Branch(_, then_block, else_block), Some(value)) if split => {
+                let true_value = (self.singles[value as usize].bound <= 1).then(|| self.constant(1));
+                Some((value, then_block.0, true_value.unwrap_or(value), else_block.0, self.zero))
             }
             _ => None,
         };
@@ -562,51 +565,55 @@ impl State<'_> {
             flow_branch(self, block, condition);
         }
         let edge = if split { self.branch_of(block) } else { self.control_of(block) };
-        for &next in &to {
+        for &next in &targets {
             self.live[next as usize] = true;
-            let target = self.shape.loop_of[next as usize];
+            let target_loop = self.shape.loop_of[next as usize];
             // The loops that this edge leaves.
-            let mut left = inside;
-            while left != NONE && !self.shape.encloses(left, target) {
-                flow_leave(self, left, edge);
-                left = self.shape.outer[left as usize];
+            let mut exited_loop = block_loop;
+            while exited_loop != NONE && !self.shape.encloses(exited_loop, target_loop) {
+                flow_leave(self, exited_loop, edge);
+                exited_loop = self.shape.outer[exited_loop as usize];
             }
-            let mut held = Vec::with_capacity(self.phis[next as usize].len());
+            let mut cell_values = Vec::with_capacity(self.phis[next as usize].len());
             for i in 0..self.phis[next as usize].len() {
                 let cell = self.phis[next as usize][i];
-                held.push(match known {
-                    Some((value, then, yes, ..)) if next == then && self.current[cell as usize] == value => self.seen(yes, target),
-                    Some((value, .., or, no)) if next == or && self.current[cell as usize] == value => no,
-                    _ => self.held(Cell(cell), target),
+                cell_values.push(match known {
+                    Some((value, then_block, true_value, ..)) if next == then_block && self.current[cell as usize] == value => {
+                        self.value_seen_from(true_value, target_loop)
+                    }
+                    Some((value, .., else_block, false_value)) if next == else_block && self.current[cell as usize] == value => false_value,
+                    _ => self.cell_value(Cell(cell), target_loop),
                 });
             }
-            if self.met[next as usize] {
-                for (i, &value) in held.iter().enumerate() {
+            if self.visited[next as usize] {
+                for (i, &value) in cell_values.iter().enumerate() {
                     let phi = self.merged[next as usize][i];
                     flow_iterate(self, phi, value, None);
                 }
             } else {
-                self.incoming[next as usize].push((edge, held));
+                self.incoming[next as usize].push((edge, cell_values));
             }
         }
         if block == flow.returning.0 {
             for i in 0..flow.outputs.len() {
-                let value = self.held(flow.outputs[i], NONE);
+                let value = self.cell_value(flow.outputs[i], NONE);
                 self.outputs.push(value);
             }
         }
-        self.successors[block as usize] = to;
+        self.successors[block as usize] = targets;
     }
 
     fn depend(&mut self) {
         let exits: Vec<bool> = self.flow.blocks.iter().map(|b| b.end == End::Exit).collect();
-        let mut on: Vec<(u32, On)> = Vec::new();
+        let mut dependences_found: Vec<(u32, DependsOn)> = Vec::new();
         let loops = if self.is(Planted::IterationsAreAlike) { &[][..] } else { &self.flow.loops };
-        dependences(&self.successors, &self.live, &self.shape.order, &exits, loops, |block, what| on.push((block, what)));
-        for (block, what) in on {
-            match what {
-                On::Entry => flow_entry(self, block),
-                On::Branch(at) => flow_control(self, block, at),
+        dependences(&self.successors, &self.live, &self.shape.order, &exits, loops, |block, dependence| {
+            dependences_found.push((block, dependence))
+        });
+        for (block, dependence) in dependences_found {
+            match dependence {
+                DependsOn::Entry => flow_entry(self, block),
+                DependsOn::Branch(at) => flow_control(self, block, at),
             }
         }
     }
@@ -634,7 +641,7 @@ impl State<'_> {
                     let single = self.singles.binary_search_by_key(&node, |s| s.node).ok().map(|at| self.singles[at].variable);
                     Hop { cause: *self.graph.label(node), rule, variable: single.filter(|v| *v != NONE) }
                 };
-                let path: Vec<Hop> = back.way(*node).into_iter().map(hop).collect();
+                let path: Vec<Hop> = back.path(*node).into_iter().map(hop).collect();
                 let text = path.iter().find_map(|hop| match hop.cause {
                     Cause::Varying(text, _) => self.flow.texts.get(text as usize),
                     _ => None,
@@ -738,9 +745,9 @@ fn flow_varying(s: &mut State, value: u32) {
 /// branch(Ai)}, and control(Ai) for branch(Ai) where Ai has one edge [uniformity/flow-merge, 001
 /// Validating a statement; U-13]
 fn flow_merge(s: &mut State, phi: u32, value: u32, edge: Node) {
-    let (node, of) = (s.node(phi), s.node(value));
+    let (node, source) = (s.node(phi), s.node(value));
     if !s.is(Planted::MergeIgnoresValues) && s.singles[value as usize].bits.is_none() {
-        s.graph.imply(node, of, Rule::UniformityFlowMerge);
+        s.graph.imply(node, source, Rule::UniformityFlowMerge);
     }
     if !s.is(Planted::MergeIgnoresEdges) {
         s.graph.imply(node, edge, Rule::UniformityFlowMerge);
@@ -753,9 +760,9 @@ fn flow_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
     if s.is(Planted::LoopCarried) {
         return;
     }
-    let (node, of) = (s.node(phi), s.node(value));
+    let (node, source) = (s.node(phi), s.node(value));
     if s.singles[value as usize].bits.is_none() && phi != value {
-        s.graph.imply(node, of, Rule::UniformityFlowIterate);
+        s.graph.imply(node, source, Rule::UniformityFlowIterate);
     }
     if let Some(edge) = edge {
         s.graph.imply(node, edge, Rule::UniformityFlowIterate);
@@ -764,17 +771,17 @@ fn flow_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
 
 /// v of the loop L, seen after it as w, gives w ⇒ {v, left(L)} [uniformity/flow-after, 001
 /// Validating a statement; U-3]
-fn flow_after(s: &mut State, after: u32, value: u32, of: u32) {
-    let (node, inner, leaving) = (s.node(after), s.node(value), Node(s.leaving.0 + of));
+fn flow_after(s: &mut State, after: u32, value: u32, loop_number: u32) {
+    let (node, inner, loop_exit) = (s.node(after), s.node(value), Node(s.loop_exits.0 + loop_number));
     s.graph.imply(node, inner, Rule::UniformityFlowAfter);
     if !s.is(Planted::LoopExit) {
-        s.graph.imply(node, leaving, Rule::UniformityFlowAfter);
+        s.graph.imply(node, loop_exit, Rule::UniformityFlowAfter);
     }
 }
 
 /// an edge from A that leaves the loop L gives left(L) ⇒ branch(A), and control(A) for branch(A)
 /// where A has one edge [uniformity/flow-leave, 001 Validating a statement; U-3]
-fn flow_leave(s: &mut State, of: u32, edge: Node) {
-    let node = Node(s.leaving.0 + of);
+fn flow_leave(s: &mut State, loop_number: u32, edge: Node) {
+    let node = Node(s.loop_exits.0 + loop_number);
     s.graph.imply(node, edge, Rule::UniformityFlowLeave);
 }

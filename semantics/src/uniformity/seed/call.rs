@@ -65,16 +65,16 @@ fn call(cx: &mut Cx, f: FunctionId, arguments: &[Node], cf: &mut Node, span: Spa
         Exit::IfUniform(parameters) => parameters,
         Exit::Varies => &[],
     };
-    let came = cx.node(NodeMeaning::Came(f), span);
-    cx.imply(rule, 5, came, *cf);
+    let after_call = cx.node(NodeMeaning::AfterCall(f), span);
+    cx.imply(rule, 5, after_call, *cf);
     for &i in conditions {
-        cx.imply(rule, 6, came, arguments[i as usize]);
+        cx.imply(rule, 6, after_call, arguments[i as usize]);
     }
     if metadata.exit == Exit::Varies {
-        cx.imply(rule, 7, came, cx.cannot);
+        cx.imply(rule, 7, after_call, cx.cannot);
     }
-    cx.discarded.push(came);
-    *cf = came;
+    cx.discarded.push(after_call);
+    *cf = after_call;
     result
 }
 

@@ -28,13 +28,13 @@ impl Cx<'_> {
         let rejection = |site: Node| {
             let mut hops = backwards.path(&reached, site);
             hops.reverse();
-            let Label { what, span } = *self.graph.label(site);
-            let of = if let NodeMeaning::Site(_, of) = what { of } else { None };
+            let Label { meaning, span } = *self.graph.label(site);
+            let of = if let NodeMeaning::Site(_, of) = meaning { of } else { None };
             let (barrier, mut steps) = self.calls(need, Origin { span, of });
-            let way = hops.iter().skip(1).filter(|hop| hop.node != self.cannot);
-            steps.extend(way.map(|hop| {
-                let Label { what, span } = *self.graph.label(hop.node);
-                Step { span, rule: hop.rule, text: self.says(what) }
+            let path = hops.iter().skip(1).filter(|hop| hop.node != self.cannot);
+            steps.extend(path.map(|hop| {
+                let Label { meaning, span } = *self.graph.label(hop.node);
+                Step { span, rule: hop.rule, text: self.describe(meaning) }
             }));
             Rejection { function: self.function, need, span: barrier, steps }
         };
@@ -44,24 +44,24 @@ impl Cx<'_> {
     /// The place of the barrier or derivative, and the calls through which control flow reaches it,
     /// innermost first.
     fn calls(&self, need: Need, origin: Origin) -> (Span, Vec<Step>) {
-        let mut way = vec![origin];
+        let mut path = vec![origin];
         let mut at = origin;
-        while let Some((f, asked)) = at.of {
+        while let Some((f, requirement)) = at.of {
             let known = &self.known[f.0 as usize];
-            let next = match asked {
+            let next = match requirement {
                 Requirement::Control => known.control,
                 Requirement::Argument(i) => known.parameters[i as usize],
             };
             let Some(next) = next else { break };
-            way.push(next);
+            path.push(next);
             at = next;
         }
         let text = format!("this {} needs control flow that is uniform in the {}", need.noun(), need.scope());
         let mut steps = vec![Step { span: at.span, rule: None, text }];
-        for origin in way.iter().rev().skip(1).take(MAX_CALLS) {
-            let Some((f, asked)) = origin.of else { continue };
+        for origin in path.iter().rev().skip(1).take(MAX_CALLS) {
+            let Some((f, requirement)) = origin.of else { continue };
             let name = self.name(f);
-            let text = match asked {
+            let text = match requirement {
                 Requirement::Control => format!("it is reached by this call of `{name}`"),
                 Requirement::Argument(i) => {
                     let parameter = self.program.env.function(f).parameters.get(i as usize);
@@ -79,11 +79,11 @@ impl Cx<'_> {
         env.key_name(env.function(f).key)
     }
 
-    pub(super) fn says(&self, what: NodeMeaning) -> String {
+    pub(super) fn describe(&self, meaning: NodeMeaning) -> String {
         let program = self.program;
         let names = &program.env.names;
         let parameter = |i: u32| names.name(program.env.function(self.function).parameters[i as usize].name);
-        match what {
+        match meaning {
             NodeMeaning::Must(need) => format!("what must be uniform in the {} for each {}", need.scope(), need.noun()),
             NodeMeaning::Cannot => "what differs between invocations".into(),
             NodeMeaning::Site(need, _) => format!("this {} or call of what has one", need.noun()),
@@ -92,19 +92,19 @@ impl Cx<'_> {
             NodeMeaning::Variable(Some(name)) => format!("the variable `{}`", names.name(name)),
             NodeMeaning::Variable(None) => "this variable".into(),
             NodeMeaning::Branch => "control flow that this condition decides".into(),
-            NodeMeaning::Behind => "control flow behind this statement".into(),
+            NodeMeaning::AfterStatement => "control flow behind this statement".into(),
             NodeMeaning::Loop => "control flow in this loop".into(),
             NodeMeaning::Case => "control flow in this case".into(),
-            NodeMeaning::Came(f) => format!("control flow behind this call of `{}`, which may discard", self.name(f)),
+            NodeMeaning::AfterCall(f) => format!("control flow behind this call of `{}`, which may discard", self.name(f)),
             NodeMeaning::Value => "this value".into(),
             NodeMeaning::Result(f) => format!("what `{}` returns", self.name(f)),
             NodeMeaning::Returned => "what is returned here".into(),
-            NodeMeaning::Loaded(why) => self.why(why),
+            NodeMeaning::Loaded(reason) => self.describe_difference(reason),
         }
     }
 
-    fn why(&self, why: Differs) -> String {
-        match why {
+    fn describe_difference(&self, reason: Differs) -> String {
+        match reason {
             Differs::Space(AddressSpace::Threadgroup) => "other invocations may store to threadgroup memory".into(),
             Differs::Space(space) => format!("other invocations may store to {} memory", space.keyword()),
             Differs::Pointer => "what stands behind a pointer may differ between invocations".into(),

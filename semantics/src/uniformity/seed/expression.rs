@@ -69,15 +69,15 @@ impl Cx<'_> {
         self.imply(rule, 1, inside, *cf);
         let mut at = inside;
         let c2 = self.rvalue(right, &mut at);
-        self.meet(rule, &[(right, at)], cf);
+        self.join_flow(rule, &[(right, at)], cf);
         c2
     }
 
     /// Joins control flow after operands of which only one is evaluated. If one of them may
     /// discard, it is uniform if it is uniform after each.
-    fn meet(&mut self, rule: Rule, operands: &[(ExprId, Node)], cf: &mut Node) {
+    fn join_flow(&mut self, rule: Rule, operands: &[(ExprId, Node)], cf: &mut Node) {
         if operands.iter().any(|(e, _)| self.may_discard(*e)) {
-            let after = self.node(NodeMeaning::Behind, self.program.expr(operands[0].0).span);
+            let after = self.node(NodeMeaning::AfterStatement, self.program.expr(operands[0].0).span);
             for &(_, at) in operands {
                 self.imply(rule, 2, after, at);
             }
@@ -141,7 +141,7 @@ fn ternary(cx: &mut Cx, [e1, e2, e3]: [ExprId; 3], cf: &mut Node, span: Span) ->
     let (mut at2, mut at3) = (inside, inside);
     let c2 = cx.rvalue(e2, &mut at2);
     let c3 = cx.rvalue(e3, &mut at3);
-    cx.meet(rule, &[(e2, at2), (e3, at3)], cf);
+    cx.join_flow(rule, &[(e2, at2), (e3, at3)], cf);
     let result = cx.node(NodeMeaning::Value, span);
     cx.imply(rule, 3, result, c2);
     cx.imply(rule, 4, result, c3);
@@ -168,9 +168,9 @@ fn compound_assign(cx: &mut Cx, callee: Callee, [e1, e2]: [ExprId; 2], cf: &mut 
         cx.stuck(span, "there is no rule for compound assignment");
     }
     let place = cx.place(e1, cf);
-    let held = cx.read(&place, cf, cx.program.expr(e1).span);
+    let old_value = cx.read(&place, cf, cx.program.expr(e1).span);
     let operand = cx.rvalue(e2, cf);
-    let value = cx.apply(callee, &[held, operand], cf, span);
+    let value = cx.apply(callee, &[old_value, operand], cf, span);
     cx.write(rule, &place, value, cf, span);
     value
 }
@@ -184,12 +184,12 @@ fn step(cx: &mut Cx, fix: Fix, e: ExprId, callee: Callee, cf: &mut Node, span: S
         cx.stuck(span, "there is no rule for ++ and --");
     }
     let place = cx.place(e, cf);
-    let held = cx.read(&place, cf, cx.program.expr(e).span);
-    let value = cx.apply(callee, &[held], cf, span);
+    let old_value = cx.read(&place, cf, cx.program.expr(e).span);
+    let value = cx.apply(callee, &[old_value], cf, span);
     cx.write(rule, &place, value, cf, span);
     match fix {
         Fix::Prefix => value,
-        Fix::Postfix => held,
+        Fix::Postfix => old_value,
     }
 }
 

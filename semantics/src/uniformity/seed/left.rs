@@ -103,8 +103,8 @@ impl Cx<'_> {
             }
             Place::Left { .. } | Place::Value(_) => {}
             Place::Part { whole, index, setter, .. } => {
-                let held = self.read(whole, cf, span);
-                let arguments: Vec<Node> = std::iter::once(held).chain(*index).chain([value]).collect();
+                let old_value = self.read(whole, cf, span);
+                let arguments: Vec<Node> = std::iter::once(old_value).chain(*index).chain([value]).collect();
                 let changed = self.apply(*setter, &arguments, cf, span);
                 self.write(rule, whole, changed, cf, span);
             }
@@ -239,8 +239,8 @@ fn variable(cx: &mut Cx, x: Node, address: Option<Node>, cf: Node, span: Span) -
 fn load(cx: &mut Cx, storage: Storage, address: Option<Node>, cf: Node, span: Span) -> Node {
     let rule = Rule::UniformityLoad;
     cx.fire(rule);
-    if let Storage::Differs(why) = storage {
-        return cx.differs(rule, 0, why, span);
+    if let Storage::Differs(reason) = storage {
+        return cx.differs(rule, 0, reason, span);
     }
     let result = cx.node(NodeMeaning::Value, span);
     if let Some(address) = address {

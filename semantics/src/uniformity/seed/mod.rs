@@ -26,7 +26,7 @@ mod statement;
 pub use picture::picture;
 
 use super::graph::{Graph, Node, Reached};
-use super::report::{Analysis, Exit, Metadata, Parameter, alone};
+use super::report::{Analysis, Exit, Metadata, Parameter, runs_alone};
 use super::table::{self, Need};
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
@@ -151,9 +151,9 @@ pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
     analyse_watched(program, settings, &mut |_| {})
 }
 
-fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&Cx)) -> Analysis {
-    let alone = alone(program);
-    let mut out = Analysis { functions: vec![Metadata::default(); program.bodies.len()], ..Analysis::default() };
+fn analyse_watched(program: &Program, settings: &Settings, observe: &mut dyn FnMut(&Cx)) -> Analysis {
+    let is_alone = runs_alone(program);
+    let mut analysis = Analysis { functions: vec![Metadata::default(); program.bodies.len()], ..Analysis::default() };
     let mut known: Vec<FunctionFacts> = vec![FunctionFacts::default(); program.bodies.len()];
     let mut fired = vec![false; Rule::ALL.len()];
     let entries: HashMap<FunctionId, usize> = program.entry_points.iter().enumerate().map(|(i, e)| (e.function, i)).collect();
@@ -164,17 +164,17 @@ fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&C
         }
         let body = program.body(f).block;
         cx.body(body);
-        on(&cx);
-        let (this, rejections) = function(&mut cx, alone[f.0 as usize]);
-        out.nodes += cx.graph.nodes();
-        out.edges += cx.graph.edges();
-        out.stuck = out.stuck.or(cx.stuck);
-        out.functions[f.0 as usize] = this.metadata.clone();
-        out.rejections.extend(rejections);
-        known[f.0 as usize] = this;
+        observe(&cx);
+        let (facts, rejections) = function(&mut cx, is_alone[f.0 as usize]);
+        analysis.nodes += cx.graph.nodes();
+        analysis.edges += cx.graph.edges();
+        analysis.stuck = analysis.stuck.or(cx.stuck);
+        analysis.functions[f.0 as usize] = facts.metadata.clone();
+        analysis.rejections.extend(rejections);
+        known[f.0 as usize] = facts;
     }
-    out.fired = Rule::ALL.iter().copied().filter(|r| fired[*r as usize]).collect();
-    out
+    analysis.fired = Rule::ALL.iter().copied().filter(|r| fired[*r as usize]).collect();
+    analysis
 }
 
 /// The origin of a requirement of a function: a barrier or derivative, or a call.
@@ -214,13 +214,13 @@ enum NodeMeaning {
     /// Control flow after a branch on a condition.
     Branch,
     /// Control flow after a statement.
-    Behind,
+    AfterStatement,
     /// Control flow in a loop.
     Loop,
     /// Control flow in a case.
     Case,
     /// Control flow after a call that may discard.
-    Came(FunctionId),
+    AfterCall(FunctionId),
     Value,
     /// The result of a function.
     Result(FunctionId),
@@ -242,7 +242,7 @@ enum Differs {
 
 #[derive(Clone, Copy, Debug)]
 struct Label {
-    what: NodeMeaning,
+    meaning: NodeMeaning,
     span: Span,
 }
 
@@ -268,7 +268,7 @@ struct Cx<'a> {
     discarded: Vec<Node>,
     stuck: Option<(Span, String)>,
     /// The variables that a declaration has dropped, by the letter of U-7.
-    forgotten: Vec<StoreId>,
+    dropped: Vec<StoreId>,
 }
 
 impl<'a> Cx<'a> {
@@ -282,13 +282,13 @@ impl<'a> Cx<'a> {
         let (body, declared) = (program.body(function), program.env.function(function));
         let span = declared.name.span;
         let mut graph = Graph::default();
-        let mut node = |what| graph.node(Label { what, span });
+        let mut node = |meaning| graph.node(Label { meaning, span });
         let (must, cannot, start) =
             (Need::ALL.map(|need| node(NodeMeaning::Must(need))), node(NodeMeaning::Cannot), node(NodeMeaning::Start));
         let mut stores = vec![None; body.stores.len()];
         let mut parameters = Vec::with_capacity(body.parameters.len());
         for (i, store) in body.parameters.iter().enumerate() {
-            let node = graph.node(Label { what: NodeMeaning::Parameter(i as u32), span: declared.parameters[i].span });
+            let node = graph.node(Label { meaning: NodeMeaning::Parameter(i as u32), span: declared.parameters[i].span });
             stores[(store.0 - body.stores.start) as usize] = Some(node);
             parameters.push(node);
         }
@@ -308,7 +308,7 @@ impl<'a> Cx<'a> {
             returns: false,
             discarded: Vec::new(),
             stuck: None,
-            forgotten: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 
@@ -320,8 +320,8 @@ impl<'a> Cx<'a> {
         self.fired[rule as usize] = true;
     }
 
-    fn node(&mut self, what: NodeMeaning, span: Span) -> Node {
-        self.graph.node(Label { what, span })
+    fn node(&mut self, meaning: NodeMeaning, span: Span) -> Node {
+        self.graph.node(Label { meaning, span })
     }
 
     /// Adds an edge of a rule. `number` counts the edges of the rule.
@@ -332,8 +332,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Adds a node that may differ between invocations.
-    fn differs(&mut self, rule: Rule, number: u8, why: Differs, span: Span) -> Node {
-        let node = self.node(NodeMeaning::Loaded(why), span);
+    fn differs(&mut self, rule: Rule, number: u8, reason: Differs, span: Span) -> Node {
+        let node = self.node(NodeMeaning::Loaded(reason), span);
         self.imply(rule, number, node, self.cannot);
         node
     }
@@ -346,13 +346,13 @@ impl<'a> Cx<'a> {
     }
 
     /// Records that the analysis is stuck, by a rule taken literally.
-    fn stuck(&mut self, span: Span, why: &str) {
-        self.stuck.get_or_insert_with(|| (span, why.into()));
+    fn stuck(&mut self, span: Span, reason: &str) {
+        self.stuck.get_or_insert_with(|| (span, reason.into()));
     }
 
     /// The node of a variable. Its declaration passes the name.
     fn variable(&mut self, store: StoreId, name: Option<Symbol>, span: Span) -> Node {
-        if self.letter().u7 && self.forgotten.contains(&store) {
+        if self.letter().u7 && self.dropped.contains(&store) {
             self.stuck(span, "a later declaration of the block has dropped this variable from the environment");
         }
         let at = (store.0 - self.program.body(self.function).stores.start) as usize;
@@ -439,11 +439,11 @@ fn entry_point(cx: &mut Cx, entry: usize) {
 /// must ⇒* cannot does not hold gives f : CF_mustBeUniform if must ⇒* CF, mustBeUniform_i if must
 /// ⇒* i, canBeUniform_return unless a Return C has C ⇒* cannot, conditionallyUniform_i if one has C
 /// ⇒* i, and of its discards likewise [uniformity/function, 001 Function validation; U-6, U-12]
-fn function(cx: &mut Cx, alone: bool) -> (FunctionFacts, Vec<super::report::Rejection>) {
+fn function(cx: &mut Cx, is_alone: bool) -> (FunctionFacts, Vec<super::report::Rejection>) {
     let rule = Rule::UniformityFunction;
     let planted = cx.settings.planted;
-    let mut known = FunctionFacts { parameters: vec![None; cx.parameters.len()], ..FunctionFacts::default() };
-    known.metadata.parameters = vec![Parameter::Free; cx.parameters.len()];
+    let mut facts = FunctionFacts { parameters: vec![None; cx.parameters.len()], ..FunctionFacts::default() };
+    facts.metadata.parameters = vec![Parameter::Free; cx.parameters.len()];
     let mut rejections = Vec::new();
     for need in Need::ALL {
         let must = cx.must[need as usize];
@@ -452,7 +452,7 @@ fn function(cx: &mut Cx, alone: bool) -> (FunctionFacts, Vec<super::report::Reje
         }
         let reached = cx.reach(&[must]);
         if reached.has(cx.cannot) {
-            if !alone && (planted != Planted::NotByFunction || cx.parameters.is_empty()) {
+            if !is_alone && (planted != Planted::NotByFunction || cx.parameters.is_empty()) {
                 rejections.extend(cx.rejections(need));
             }
         } else {
@@ -462,27 +462,27 @@ fn function(cx: &mut Cx, alone: bool) -> (FunctionFacts, Vec<super::report::Reje
         let origin = |node: Node| {
             let head = heads[node.0 as usize]?;
             match *cx.graph.label(head) {
-                Label { what: NodeMeaning::Site(_, of), span } => Some(Origin { span, of }),
+                Label { meaning: NodeMeaning::Site(_, of), span } => Some(Origin { span, of }),
                 _ => None,
             }
         };
-        if reached.has(cx.start) && planted != Planted::NoControl && known.metadata.control.is_none() {
-            known.metadata.control = Some(need);
-            known.control = origin(cx.start);
+        if reached.has(cx.start) && planted != Planted::NoControl && facts.metadata.control.is_none() {
+            facts.metadata.control = Some(need);
+            facts.control = origin(cx.start);
         }
         for (i, &parameter) in cx.parameters.iter().enumerate() {
-            if reached.has(parameter) && planted != Planted::NoMust && known.parameters[i].is_none() {
-                known.metadata.parameters[i] = Parameter::MustBeUniform(need);
-                known.parameters[i] = origin(parameter);
+            if reached.has(parameter) && planted != Planted::NoMust && facts.parameters[i].is_none() {
+                facts.metadata.parameters[i] = Parameter::MustBeUniform(need);
+                facts.parameters[i] = origin(parameter);
             }
         }
     }
     let returned = std::mem::take(&mut cx.returned);
     if cx.returns && cx.program.env.function(cx.function).result != TypeId::VOID {
         let reached = cx.reach(&returned);
-        known.metadata.result = !reached.has(cx.cannot) || planted == Planted::FreeResult;
+        facts.metadata.result = !reached.has(cx.cannot) || planted == Planted::FreeResult;
         for (i, &parameter) in cx.parameters.iter().enumerate() {
-            let kind = &mut known.metadata.parameters[i];
+            let kind = &mut facts.metadata.parameters[i];
             if reached.has(parameter) && *kind == Parameter::Free && planted != Planted::NoConditions {
                 *kind = Parameter::Conditionally;
             }
@@ -492,7 +492,7 @@ fn function(cx: &mut Cx, alone: bool) -> (FunctionFacts, Vec<super::report::Reje
         let discarded = std::mem::take(&mut cx.discarded);
         let reached = cx.reach(&discarded);
         let parameters = (0..).zip(&cx.parameters).filter(|(_, p)| reached.has(**p)).map(|(i, _)| i);
-        known.metadata.exit = if reached.has(cx.cannot) { Exit::Varies } else { Exit::IfUniform(parameters.collect()) };
+        facts.metadata.exit = if reached.has(cx.cannot) { Exit::Varies } else { Exit::IfUniform(parameters.collect()) };
     }
-    (known, rejections)
+    (facts, rejections)
 }

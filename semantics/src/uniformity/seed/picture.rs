@@ -15,23 +15,25 @@ pub fn picture(program: &Program, text: &str, function: FunctionId) -> Picture {
             return;
         }
         picture = Picture::of(&cx.graph, &cx.must, |label| {
-            let kind = match label.what {
+            let kind = match label.meaning {
                 NodeMeaning::Must(_) => Kind::Must,
                 NodeMeaning::Cannot => Kind::Cannot,
                 NodeMeaning::Start
                 | NodeMeaning::Site(..)
                 | NodeMeaning::Branch
-                | NodeMeaning::Behind
+                | NodeMeaning::AfterStatement
                 | NodeMeaning::Loop
                 | NodeMeaning::Case
-                | NodeMeaning::Came(_) => Kind::Control,
+                | NodeMeaning::AfterCall(_) => Kind::Control,
                 _ => Kind::Value,
             };
             let source = text.get(label.span.start as usize..label.span.end as usize).unwrap_or("");
             let line = line_column(text, label.span.start).0;
             let says = match kind {
-                Kind::Must | Kind::Cannot => cx.says(label.what),
-                Kind::Control | Kind::Value => format!("{line}: {}: {}", source.lines().next().unwrap_or("").trim(), cx.says(label.what)),
+                Kind::Must | Kind::Cannot => cx.describe(label.meaning),
+                Kind::Control | Kind::Value => {
+                    format!("{line}: {}: {}", source.lines().next().unwrap_or("").trim(), cx.describe(label.meaning))
+                }
             };
             (kind, says)
         });

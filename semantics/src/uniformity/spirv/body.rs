@@ -45,8 +45,8 @@ impl Lower<'_, '_> {
         Block(self.frame.first + block - self.frame.first_block)
     }
 
-    fn is_gone(&self, label: u32) -> bool {
-        self.shared.blocks.get(&label).is_some_and(|block| self.shared.gone[*block as usize])
+    fn is_only_unreachable(&self, label: u32) -> bool {
+        self.shared.blocks.get(&label).is_some_and(|block| self.shared.only_unreachable[*block as usize])
     }
 
     fn block(&mut self, number: u32) -> Done {
@@ -104,7 +104,7 @@ impl Lower<'_, '_> {
         let operands = self.shared.operands(i);
         match i.op {
             Op::Branch => End::Jump(self.target(operands[0])),
-            Op::BranchConditional => match (self.is_gone(operands[1]), self.is_gone(operands[2])) {
+            Op::BranchConditional => match (self.is_only_unreachable(operands[1]), self.is_only_unreachable(operands[2])) {
                 (true, true) => End::Unreachable,
                 (true, false) => End::Jump(self.target(operands[2])),
                 (false, true) => End::Jump(self.target(operands[1])),
@@ -116,9 +116,9 @@ impl Lower<'_, '_> {
             Op::Switch => {
                 let selector = self.scalar(operands[0]);
                 // Selectors of other widths have no known bits.
-                let cases = self.module.switch_cases(i).filter(|(_, label)| !self.is_gone(*label));
+                let cases = self.module.switch_cases(i).filter(|(_, label)| !self.is_only_unreachable(*label));
                 let cases: Vec<_> = cases.map(|(bits, label)| (bits as u32, self.target(label))).collect();
-                let other = !self.is_gone(operands[1]) && !self.is(Planted::SwitchesHaveNoDefault);
+                let other = !self.is_only_unreachable(operands[1]) && !self.is(Planted::SwitchesHaveNoDefault);
                 match (cases.is_empty(), other) {
                     (true, true) => End::Jump(self.target(operands[1])),
                     (true, false) => End::Unreachable,

@@ -118,7 +118,7 @@ impl Lower<'_, '_> {
             return self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Other(0), operands));
         }
         let all: Scalars = values.iter().flatten().copied().collect();
-        self.flow.mixed(&all, n)
+        self.flow.values_from_all(&all, n)
     }
 
     /// Whether a type consists of 32-bit numbers.
@@ -200,7 +200,7 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let all: Scalars = values.iter().flatten().copied().collect();
-                self.flow.mixed(&all, n)
+                self.flow.values_from_all(&all, n)
             }
         }
     }
@@ -212,7 +212,7 @@ impl Lower<'_, '_> {
             Some(value) => smallvec![value],
             None => {
                 let operands: Scalars = [index].into_iter().chain(cells).collect();
-                self.flow.mixed(&operands, 1)
+                self.flow.values_from_all(&operands, 1)
             }
         }
     }

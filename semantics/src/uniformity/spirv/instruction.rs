@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
                     depends.extend(self.value(id));
                 }
                 let n = self.size_of(i.result_type);
-                self.flow.mixed(&depends, n)
+                self.flow.values_from_all(&depends, n)
             }
             op if is_texel(op) => self.texel(i, operands),
             op if is_atomic(op) => {
@@ -129,7 +129,7 @@ impl Lower<'_, '_> {
             cells.extend(self.value(id));
         }
         match self.is_lumped(i.result_type) {
-            true => self.flow.mixed(&cells, 1),
+            true => self.flow.values_from_all(&cells, 1),
             false => cells,
         }
     }
@@ -155,7 +155,7 @@ impl Lower<'_, '_> {
         let (first, lumped) = self.range(operands[0], &operands[1..]);
         match whole.get(first..first + n as usize) {
             Some(part) if !lumped => part.iter().copied().collect(),
-            _ => self.flow.mixed(whole.get(first..=first).unwrap_or(&whole), n),
+            _ => self.flow.values_from_all(whole.get(first..=first).unwrap_or(&whole), n),
         }
     }
 
@@ -204,7 +204,7 @@ impl Lower<'_, '_> {
             }
         }
         let n = self.size_of(i.result_type);
-        self.flow.mixed(&depends, n)
+        self.flow.values_from_all(&depends, n)
     }
 
     fn ext_inst(&mut self, i: &Instruction, operands: &[u32]) -> Done<Scalars> {

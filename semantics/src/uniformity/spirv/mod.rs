@@ -181,7 +181,7 @@ struct Shared<'m> {
     /// By label: the index of the block.
     blocks: FxHashMap<u32, u32>,
     /// By block: whether it does nothing before OpUnreachable.
-    gone: Vec<bool>,
+    only_unreachable: Vec<bool>,
     /// Whether any instruction is decorated such that an integer operation may not wrap, or
     /// is exact.
     inexact: bool,
@@ -196,7 +196,7 @@ impl<'m> Shared<'m> {
             unknown: options.unknown.iter().copied().collect(),
             reachable: vec![false; module.blocks().len()],
             moves: vec![Vec::new(); module.blocks().len()],
-            gone: module.blocks().iter().map(|block| is_gone(module, block, options)).collect(),
+            only_unreachable: module.blocks().iter().map(|block| is_only_unreachable(module, block, options)).collect(),
             blocks,
             inexact: module.instructions().iter().any(|i| i.is(Op::Decorate) && table::inexact(i.operands(module.words())[1])),
         };
@@ -261,12 +261,12 @@ impl<'m> Shared<'m> {
         // There is no recursion. A function stays on the stack until its callees are done.
         for start in 0..functions.len() {
             stack.push((start, false));
-            while let Some((at, met)) = stack.pop() {
+            while let Some((at, are_callees_done)) = stack.pop() {
                 if weights[at].is_some() {
                     continue;
                 }
                 let callees = self.module.callees(&functions[at]).filter_map(|id| self.module.function(id)).map(|f| self.number(f));
-                if met {
+                if are_callees_done {
                     let sum = callees.fold(own(at), |sum, callee| sum.saturating_add(weights[callee].unwrap_or(u64::MAX)));
                     weights[at] = Some(sum);
                 } else {
@@ -305,7 +305,7 @@ impl<'m> Shared<'m> {
 
 /// Whether a block does nothing before OpUnreachable. Reaching such a block is undefined behaviour,
 /// so no branch leads to it.
-fn is_gone(module: &Module, block: &spirv::module::Block, options: &Options) -> bool {
+fn is_only_unreachable(module: &Module, block: &spirv::module::Block, options: &Options) -> bool {
     let ends = |i: &Instruction| match i.op {
         Op::Unreachable => true,
         Op::Kill | Op::TerminateInvocation => options.planted == Some(Planted::KillGoesOn),
@@ -364,7 +364,7 @@ struct Lower<'a, 'm> {
     /// Places in memory that does not change, by the enclosing place and the index in it.
     parts: FxHashMap<(u32, u32), u32>,
     /// By such a place: its value.
-    held: FxHashMap<u32, Val>,
+    constant_loads: FxHashMap<u32, Val>,
     frame: Frame,
     limit: usize,
 }
@@ -396,7 +396,7 @@ impl<'a, 'm> Lower<'a, 'm> {
             undefined: FxHashMap::default(),
             texts: FxHashMap::default(),
             parts: FxHashMap::default(),
-            held: FxHashMap::default(),
+            constant_loads: FxHashMap::default(),
             frame: Frame { first: 0, first_block: 0, returns: Block(0), result: Cell(0) },
             limit: MAX_VALUES + 16 * module.instructions().len(),
         }

@@ -24,7 +24,7 @@ pub(super) enum Pointer {
         /// Whether another variable may name the same memory.
         aliased: bool,
         /// Whether an image at the place may be written.
-        image: bool,
+        writable: bool,
     },
 }
 
@@ -39,7 +39,7 @@ impl Pointer {
 }
 
 impl Lower<'_, '_> {
-    fn keep_pointer(&mut self, pointer: Pointer) -> Val {
+    fn add_pointer(&mut self, pointer: Pointer) -> Val {
         self.pointers.push(pointer);
         Val::Pointer(self.pointers.len() as u32 - 1)
     }
@@ -51,7 +51,7 @@ impl Lower<'_, '_> {
         let pointer = match memory {
             Some(memory) => {
                 let aliased = !self.is(Planted::AliasedIsLikeAnyOther) && self.module.decoration(id, WHOLE, Decoration::Aliased).is_some();
-                let written = self.module.decoration(id, WHOLE, Decoration::NonWritable).is_none() || aliased;
+                let writable = self.module.decoration(id, WHOLE, Decoration::NonWritable).is_none() || aliased;
                 let memory = match memory {
                     Memory::Buffer
                         if self.is(Planted::AliasedIsLikeAnyOther)
@@ -62,7 +62,7 @@ impl Lower<'_, '_> {
                     memory => memory,
                 };
                 let node = self.node(NONE, variable.instruction);
-                Pointer::Memory { memory, depends: SmallVec::new(), node, aliased, image: written }
+                Pointer::Memory { memory, depends: SmallVec::new(), node, aliased, writable }
             }
             None => {
                 let n = self.size_of(variable.type_);
@@ -80,7 +80,7 @@ impl Lower<'_, '_> {
                 Pointer::Own(Region::from(first))
             }
         };
-        self.keep_pointer(pointer)
+        self.add_pointer(pointer)
     }
 
     /// The place of part `index` of a place.
@@ -100,7 +100,7 @@ impl Lower<'_, '_> {
             None => self.undefined(n),
         };
         self.flow.write_all(first, &values);
-        self.vals[at as usize] = self.keep_pointer(Pointer::Own(Region::from(first)));
+        self.vals[at as usize] = self.add_pointer(Pointer::Own(Region::from(first)));
     }
 
     /// The cells of a phi or of a variable of a function.
@@ -135,10 +135,10 @@ impl Lower<'_, '_> {
             pointer = match pointer {
                 Pointer::Own(region) if lumped => Pointer::Own(region.lumped(known.is_none().then_some(index))),
                 Pointer::Own(region) => Pointer::Own(match known.and_then(|known| self.part(type_, known)) {
-                    Some((_, offset)) => region.after(offset),
+                    Some((_, offset)) => region.offset_by(offset),
                     None => region.element(index, None, count, self.size_of(part)),
                 }),
-                Pointer::Memory { mut memory, mut depends, mut node, aliased, image } => {
+                Pointer::Memory { mut memory, mut depends, mut node, aliased, writable } => {
                     if is_structure && memory == Memory::Buffer && !aliased {
                         let has = |m: u32| self.module.decoration(type_, m, Decoration::NonWritable).is_some();
                         if known.is_some_and(has) || self.is(Planted::NonWritableOfAnyMember) && (0..count).any(has) {
@@ -150,12 +150,12 @@ impl Lower<'_, '_> {
                         _ => NONE,
                     };
                     depends.extend(known.is_none().then_some(index));
-                    Pointer::Memory { memory, depends, node, aliased, image }
+                    Pointer::Memory { memory, depends, node, aliased, writable }
                 }
             };
             type_ = part;
         }
-        Ok(self.keep_pointer(pointer))
+        Ok(self.add_pointer(pointer))
     }
 
     /// Loads from the place.
@@ -163,13 +163,13 @@ impl Lower<'_, '_> {
         let n = self.size_of(type_);
         match pointer {
             Pointer::Own(region) => self.flow.load(region, n),
-            Pointer::Memory { memory, depends, node, image, .. } => {
+            Pointer::Memory { memory, depends, node, writable, .. } => {
                 let fixed = *memory == Memory::Constant && depends.is_empty() && *node != NONE;
-                if let (true, Some(&val)) = (fixed, self.held.get(node)) {
+                if let (true, Some(&val)) = (fixed, self.constant_loads.get(node)) {
                     return self.cells(val);
                 }
-                let mut cells = self.loaded(*memory, depends, type_);
-                if let (Type::Image(of), true) = (self.type_(type_), *image)
+                let mut cells = self.load_memory(*memory, depends, type_);
+                if let (Type::Image(of), true) = (self.type_(type_), *writable)
                     && of.usage != 1
                     && !self.is(Planted::StorageImagesAreUniform)
                 {
@@ -177,8 +177,8 @@ impl Lower<'_, '_> {
                     cells[1] = self.hoist(Def::Varying(text, u32::MAX));
                 }
                 if fixed {
-                    let val = self.keep(&cells);
-                    self.held.insert(*node, val);
+                    let val = self.add_cells(&cells);
+                    self.constant_loads.insert(*node, val);
                 }
                 cells
             }
@@ -198,7 +198,7 @@ impl Lower<'_, '_> {
         let depends = pointer.depends();
         match depends.is_empty() {
             true => (0..n).map(|_| self.hoist(Def::Uniform(u32::MAX))).collect(),
-            false => self.flow.mixed(&depends, n),
+            false => self.flow.values_from_all(&depends, n),
         }
     }
 }

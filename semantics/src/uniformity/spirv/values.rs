@@ -20,16 +20,16 @@ impl Lower<'_, '_> {
         if let Some(&size) = self.sizes.get(&id) {
             return size;
         }
-        let whole = deep(|| self.whole(id));
-        let lumped = whole.is_none_or(|size| size > MAX_CELLS);
-        let size = if lumped { 1 } else { whole.unwrap_or(1) };
+        let full_size = deep(|| self.full_size(id));
+        let lumped = full_size.is_none_or(|size| size > MAX_CELLS);
+        let size = if lumped { 1 } else { full_size.unwrap_or(1) };
         self.sizes.insert(id, size);
         self.lumped.insert(id, lumped);
         size
     }
 
     /// The number of scalars without a limit. `None` if it is not known.
-    fn whole(&mut self, id: u32) -> Option<u32> {
+    fn full_size(&mut self, id: u32) -> Option<u32> {
         match self.type_(id) {
             Type::Void => Some(0),
             Type::Vector { count, .. } => Some(u32::from(count)),
@@ -103,14 +103,14 @@ impl Lower<'_, '_> {
         }
     }
 
-    pub(super) fn keep(&mut self, cells: &[Value]) -> Val {
+    pub(super) fn add_cells(&mut self, cells: &[Value]) -> Val {
         let start = self.arena.len() as u32;
         self.arena.extend_from_slice(cells);
         Val::Cells(start, cells.len() as u32)
     }
 
     pub(super) fn set(&mut self, instruction: u32, cells: &[Value]) {
-        let val = self.keep(cells);
+        let val = self.add_cells(cells);
         self.vals[instruction as usize] = val;
     }
 
@@ -130,7 +130,7 @@ impl Lower<'_, '_> {
                 Op::Variable => self.global(id),
                 _ if self.module.is_constant(id) => {
                     let cells = self.constant(id);
-                    self.keep(&cells)
+                    self.add_cells(&cells)
                 }
                 _ => Val::None,
             };
@@ -172,8 +172,8 @@ impl Lower<'_, '_> {
         let Some(i) = self.module.instruction(id).copied() else { return Scalars::new() };
         let n = self.size_of(i.result_type);
         if self.shared.unknown.contains(&id) {
-            let most = if self.type_(i.result_type) == Type::Bool { 1 } else { u32::MAX };
-            return (0..n).map(|_| self.hoist(Def::Uniform(most))).collect();
+            let bound = if self.type_(i.result_type) == Type::Bool { 1 } else { u32::MAX };
+            return (0..n).map(|_| self.hoist(Def::Uniform(bound))).collect();
         }
         match i.op {
             Op::ConstantTrue | Op::ConstantFalse | Op::Constant => {
@@ -258,7 +258,7 @@ impl Lower<'_, '_> {
 
     /// Loads from memory at an address that depends on these values. For an opaque type, the handle
     /// and an image's contents.
-    pub(super) fn loaded(&mut self, memory: Memory, depends: &[Value], type_: u32) -> Scalars {
+    pub(super) fn load_memory(&mut self, memory: Memory, depends: &[Value], type_: u32) -> Scalars {
         let n = self.size_of(type_);
         let uniform = match memory {
             Memory::Constant => true,
@@ -268,7 +268,7 @@ impl Lower<'_, '_> {
         };
         match uniform {
             true if depends.is_empty() => (0..n).map(|_| self.hoist(Def::Uniform(u32::MAX))).collect(),
-            true => self.flow.mixed(depends, n),
+            true => self.flow.values_from_all(depends, n),
             false => self.varying(super::table::text(memory), n),
         }
     }

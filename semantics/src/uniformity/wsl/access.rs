@@ -100,12 +100,12 @@ impl Lower<'_> {
             (Callee::Generated(Generated::FieldGetter(s, field)), _) => {
                 let n = self.size(ty);
                 if self.lumped(whole_ty) {
-                    return Ok(self.flow.mixed(&whole, n));
+                    return Ok(self.flow.values_from_all(&whole, n));
                 }
                 let at = self.field_offset(s, field) as usize;
                 match whole.get(at..at + n as usize) {
                     Some(part) => Ok(part.iter().copied().collect()),
-                    None => Ok(self.flow.mixed(&whole, n)),
+                    None => Ok(self.flow.values_from_all(&whole, n)),
                 }
             }
             (_, Some(index)) => Ok(self.element_of_value(&whole, whole_ty, index, ty)),
@@ -115,7 +115,7 @@ impl Lower<'_> {
             }
             _ => {
                 let n = self.size(ty);
-                Ok(self.flow.mixed(&whole, n))
+                Ok(self.flow.values_from_all(&whole, n))
             }
         }
     }
@@ -153,7 +153,7 @@ impl Lower<'_> {
                 .collect(),
             (None, _) => {
                 let operands: Scalars = whole.iter().copied().chain([index]).collect();
-                self.flow.mixed(&operands, n)
+                self.flow.values_from_all(&operands, n)
             }
         }
     }
@@ -178,7 +178,7 @@ impl Lower<'_> {
                 .collect(),
             _ => {
                 let operands: Scalars = whole.iter().chain(value).copied().chain([index]).collect();
-                self.flow.mixed(&operands, whole.len() as u32)
+                self.flow.values_from_all(&operands, whole.len() as u32)
             }
         }
     }
@@ -204,7 +204,7 @@ impl Lower<'_> {
             (Callee::Generated(Generated::FieldSetter(s, field)), _) => {
                 if self.lumped(part.whole) {
                     let operands: Scalars = whole.iter().chain(&value).copied().collect();
-                    return Ok(self.flow.mixed(&operands, 1));
+                    return Ok(self.flow.values_from_all(&operands, 1));
                 }
                 let at = self.field_offset(s, field) as usize;
                 let mut whole = whole;
@@ -226,13 +226,13 @@ impl Lower<'_> {
             _ => {
                 let operands: Scalars = whole.iter().chain(&value).copied().collect();
                 let n = whole.len() as u32;
-                Ok(self.flow.mixed(&operands, n))
+                Ok(self.flow.values_from_all(&operands, n))
             }
         }
     }
 
     /// The place that a declared address-taker returns.
     fn generated_access(&mut self, f: FunctionId, whole: Place, index: Option<Value>) -> Done<Place> {
-        self.taken(Callee::Declared(f), whole, TypeId::VOID, index)
+        self.apply_address_taker(Callee::Declared(f), whole, TypeId::VOID, index)
     }
 }

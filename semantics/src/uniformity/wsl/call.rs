@@ -1,7 +1,7 @@
 //! Calls of the program's functions: seed 004 "Calls".
 
 use super::place::Place;
-use super::{Done, INLINED, Lower, Scalars, TooLarge, Val, Varies};
+use super::{Done, INLINED, Lower, Scalars, TooLarge, Val, VaryingSource};
 use crate::uniformity::flow::{Cell, End, Planted, Pure, Value};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::syntax::AddressSpace;
@@ -30,7 +30,7 @@ impl Lower<'_> {
             if program.env.types.is_reference(declared.result) {
                 return Err(TooLarge::Reference(function));
             }
-            return self.summarized(function, &arguments);
+            return self.call_by_summary(function, &arguments);
         }
         self.budget -= weight;
         let span = self.flow.span;
@@ -61,7 +61,7 @@ impl Lower<'_> {
     }
 
     /// Calls a function by its summary.
-    fn summarized(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
+    fn call_by_summary(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
         let program = self.program;
         let summary = self.summary(function)?;
         let span = self.flow.span;
@@ -77,7 +77,7 @@ impl Lower<'_> {
                     inputs.push(self.flow.pure(Pure::Other(0), &depends));
                     if let Some((to, n)) = self.pointee(ty) {
                         let place = match self.ty(ty) {
-                            Type::ArrayReference(..) => self.whole(place.clone()),
+                            Type::ArrayReference(..) => self.whole_variable(place.clone()),
                             _ => place.clone(),
                         };
                         let cells = self.load(&place, to);
@@ -101,27 +101,27 @@ impl Lower<'_> {
         for finding in &summary.solution.findings {
             self.findings.push(finding.clone());
         }
-        let of = |lower: &mut Self, depends: &Option<Vec<u32>>, k: u32| match depends {
+        let value_from = |lower: &mut Self, depends: &Option<Vec<u32>>, k: u32| match depends {
             Some(list) => {
                 let operands: Scalars = list.iter().filter_map(|i| inputs.get(*i as usize).copied()).collect();
                 lower.flow.pure(Pure::Other(k), &operands)
             }
-            None => lower.varying(Varies::Result),
+            None => lower.varying(VaryingSource::Result),
         };
         if summary.discards {
             // Some invocations may not return.
-            let condition = of(self, &summary.solution.returns, 0);
-            let (ends, goes_on) = (self.flow.block(), self.flow.block());
-            self.flow.end(End::Branch(condition, goes_on, ends));
-            self.flow.begin(ends);
+            let condition = value_from(self, &summary.solution.returns, 0);
+            let (ending, returning) = (self.flow.block(), self.flow.block());
+            self.flow.end(End::Branch(condition, returning, ending));
+            self.flow.begin(ending);
             self.flow.end(End::Exit);
-            self.flow.begin(goes_on);
+            self.flow.begin(returning);
         }
         let n = self.size(program.env.function(function).result);
         let mut outputs = summary.solution.outputs.iter();
-        let result: Scalars = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
+        let result: Scalars = (0..n).map(|k| value_from(self, outputs.next().unwrap_or(&None), k)).collect();
         // If two pointers may lead to the same place, a store may have gone through either of them.
-        let shared = pointees.iter().enumerate().any(|(i, (a, ..))| {
+        let may_alias = pointees.iter().enumerate().any(|(i, (a, ..))| {
             pointees.iter().skip(i + 1).any(|(b, ..)| match (a.root(), b.root()) {
                 (Some(a), Some(b)) => self.flow.same_variable(a, b),
                 _ => false,
@@ -130,15 +130,15 @@ impl Lower<'_> {
         let mut stored: Vec<(Place, Scalars)> = Vec::new();
         for (place, to, n) in pointees {
             let size = self.size(to);
-            let cells: Scalars = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
-            let cells = if n == size { cells } else { self.flow.mixed(&cells, size) };
+            let cells: Scalars = (0..n).map(|k| value_from(self, outputs.next().unwrap_or(&None), k)).collect();
+            let cells = if n == size { cells } else { self.flow.values_from_all(&cells, size) };
             stored.push((place, cells));
         }
-        if shared && self.planted != Some(Planted::SharedPointees) {
+        if may_alias && self.planted != Some(Planted::SharedPointees) {
             let all: Scalars = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
             for (_, cells) in &mut stored {
                 let n = cells.len() as u32;
-                *cells = self.flow.mixed(&all, n);
+                *cells = self.flow.values_from_all(&all, n);
             }
         }
         for (place, cells) in stored {

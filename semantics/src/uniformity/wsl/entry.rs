@@ -67,13 +67,13 @@ impl Lower<'_> {
             Some((Semantic::Builtin(s), _)) => s.keyword().to_owned(),
             _ => item.name.map_or_else(|| "the argument".to_owned(), |name| self.program.env.names.name(name).to_string()),
         };
-        let of = match stage {
+        let group = match stage {
             Stage::Compute(_) => "the workgroup",
             Stage::Vertex | Stage::Fragment => "the draw",
         };
         self.flow.span = item.span;
         let text = self.flow.texts.len() as u32;
-        self.flow.texts.push(format!("`{name}`, which differs between the invocations of {of}"));
+        self.flow.texts.push(format!("`{name}`, which differs between the invocations of {group}"));
         let values: Vec<Value> = (0..n).map(|k| self.component(stage, item, k as usize, text)).collect();
         self.store_to(&place, &values);
     }
@@ -94,7 +94,7 @@ impl Lower<'_> {
         match table::component(builtin, size, k) {
             table::Component::Constant(bits) => self.flow.constant(bits),
             table::Component::Uniform => self.flow.uniform(u32::MAX),
-            table::Component::Varying(most) => self.flow.varying(text, most),
+            table::Component::Varying(bound) => self.flow.varying(text, bound),
         }
     }
 

@@ -30,10 +30,10 @@ impl Lower<'_> {
     /// The only scalar of an expression's value.
     pub(super) fn scalar(&mut self, id: ExprId) -> Done<Value> {
         let cells = self.cells(id)?;
-        Ok(self.only(&cells))
+        Ok(self.as_scalar(&cells))
     }
 
-    fn only(&mut self, cells: &[Value]) -> Value {
+    fn as_scalar(&mut self, cells: &[Value]) -> Value {
         match *cells {
             [value] => value,
             _ => self.flow.pure(Pure::Other(0), cells),
@@ -87,13 +87,13 @@ impl Lower<'_> {
             }
             Form::Or(a, b) => self.short_circuit(*a, *b, 1)?,
             Form::And(a, b) => self.short_circuit(*a, *b, 0)?,
-            Form::Ternary(e, then, or) => {
+            Form::Ternary(e, then_value, else_value) => {
                 let n = self.size(ty);
                 let to = self.flow.new_cells(u32::MAX, n);
                 let condition = self.scalar(*e)?;
-                let (yes, no, end) = (self.flow.block(), self.flow.block(), self.flow.block());
-                self.flow.end(End::Branch(condition, yes, no));
-                for (block, e) in [(yes, *then), (no, *or)] {
+                let (then_block, else_block, end) = (self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.end(End::Branch(condition, then_block, else_block));
+                for (block, e) in [(then_block, *then_value), (else_block, *else_value)] {
                     self.flow.begin(block);
                     let value = self.cells(e)?;
                     self.flow.write_all(to, &value);
@@ -176,7 +176,7 @@ impl Lower<'_> {
                 match callee {
                     Callee::Declared(f) => self.call(*f, arguments.into_iter().map(|(val, _)| val).collect())?,
                     Callee::Library(f) => self.call_of_library(*f, &arguments, ty)?,
-                    Callee::Generated(_) => self.all(&arguments, ty),
+                    Callee::Generated(_) => self.value_of_arguments(&arguments, ty),
                 }
             }
             Form::Variable(_) | Form::Dereference(_) | Form::Element(..) => {
@@ -202,13 +202,13 @@ impl Lower<'_> {
     }
 
     /// A value of a type that depends on all arguments.
-    pub(super) fn all(&mut self, arguments: &[(Val, TypeId)], ty: TypeId) -> Val {
+    pub(super) fn value_of_arguments(&mut self, arguments: &[(Val, TypeId)], ty: TypeId) -> Val {
         let mut operands = Scalars::new();
         for (val, _) in arguments {
             operands.extend(self.cells_of(val));
         }
         let n = self.size(ty);
-        Val::Cells(self.flow.mixed(&operands, n))
+        Val::Cells(self.flow.values_from_all(&operands, n))
     }
 
     /// `a || b`, where `a` decides if it is 1, or `a && b`, where it decides if it is 0.
@@ -235,7 +235,7 @@ impl Lower<'_> {
         let val = match operator {
             Callee::Declared(f) => self.call(f, arguments.into_iter().map(|(val, _)| val).collect())?,
             Callee::Library(f) => self.call_of_library(f, &arguments, ty)?,
-            Callee::Generated(_) => self.all(&arguments, ty),
+            Callee::Generated(_) => self.value_of_arguments(&arguments, ty),
         };
         Ok(self.cells_of(&val))
     }

@@ -2,7 +2,7 @@
 //! others depend on all of their arguments.
 
 use super::place::Place;
-use super::{Done, Lower, Scalars, Val, Varies};
+use super::{Done, Lower, Scalars, Val, VaryingSource};
 use crate::uniformity::flow::{Pure, Value};
 use crate::uniformity::table::{self, ResultUniformity};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -86,30 +86,30 @@ impl Lower<'_> {
             self.flow.need(need, self.flow.span);
         }
         let n = self.size(ty);
-        if let Some(given) = table::stored(meaning) {
+        if let Some(stored_uniformity) = table::stored(meaning) {
             let values: Scalars =
                 arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
-            let skip = usize::from(given == ResultUniformity::Varies);
-            for (at, (val, of)) in arguments.iter().enumerate() {
-                let (Val::Pointer(place), Type::Pointer(_, to)) = (val, self.ty(*of)) else { continue };
+            let skip = usize::from(stored_uniformity == ResultUniformity::Varies);
+            for (at, (val, argument_type)) in arguments.iter().enumerate() {
+                let (Val::Pointer(place), Type::Pointer(_, to)) = (val, self.ty(*argument_type)) else { continue };
                 if at < skip {
                     continue;
                 }
                 let place: Place = place.clone();
                 let size = self.size(to);
-                let stored: Scalars = match given {
-                    ResultUniformity::AsArguments => self.flow.mixed(&values, size),
-                    ResultUniformity::Varies => (0..size).map(|_| self.varying(Varies::Atomic)).collect(),
+                let stored: Scalars = match stored_uniformity {
+                    ResultUniformity::AsArguments => self.flow.values_from_all(&values, size),
+                    ResultUniformity::Varies => (0..size).map(|_| self.varying(VaryingSource::Atomic)).collect(),
                 };
                 self.store_to(&place, &stored);
             }
-            return Ok(Val::Cells(self.flow.mixed(&values, n)));
+            return Ok(Val::Cells(self.flow.values_from_all(&values, n)));
         }
         if table::result(&self.program.env.types, f) == ResultUniformity::Varies {
-            return Ok(Val::Cells((0..n).map(|_| self.varying(Varies::Texture)).collect()));
+            return Ok(Val::Cells((0..n).map(|_| self.varying(VaryingSource::Texture)).collect()));
         }
-        if let (Meaning::ElementPointer, [(Val::Pointer(place), of), (Val::Cells(index), _)]) = (meaning, arguments)
-            && let (Type::Pointer(_, array), &[index]) = (self.ty(*of), index.as_slice())
+        if let (Meaning::ElementPointer, [(Val::Pointer(place), argument_type), (Val::Cells(index), _)]) = (meaning, arguments)
+            && let (Type::Pointer(_, array), &[index]) = (self.ty(*argument_type), index.as_slice())
         {
             return Ok(Val::Pointer(self.element_of(place.clone(), array, index)));
         }
@@ -118,7 +118,7 @@ impl Lower<'_> {
             Meaning::Default => self.zeros(n),
             Meaning::Vector | Meaning::MatrixColumns | Meaning::MatrixElements => {
                 let all: Scalars = operands.into_iter().flatten().collect();
-                if all.len() as u32 == n { all } else { self.flow.mixed(&all, n) }
+                if all.len() as u32 == n { all } else { self.flow.values_from_all(&all, n) }
             }
             Meaning::Swizzle => {
                 f.word().iter().map(|&letter| operands[0].get(letter as usize).copied().unwrap_or(operands[0][0])).collect()
@@ -136,21 +136,21 @@ impl Lower<'_> {
                 let kind = arguments.first().and_then(|(_, ty)| self.kind(*ty));
                 let kinds = kind.zip(self.kind(ty));
                 match kinds.and_then(|(kind, result)| scalarwise(meaning, kind, result)) {
-                    Some(how) if operands.iter().all(|o| o.len() == 1 || o.len() as u32 == n) => {
-                        (0..n as usize).map(|k| self.by_scalar(how, &operands, k)).collect()
+                    Some(operation) if operands.iter().all(|o| o.len() == 1 || o.len() as u32 == n) => {
+                        (0..n as usize).map(|k| self.by_scalar(operation, &operands, k)).collect()
                     }
                     _ => {
                         let all: Scalars = operands.into_iter().flatten().collect();
-                        self.flow.mixed(&all, n)
+                        self.flow.values_from_all(&all, n)
                     }
                 }
             }
         }))
     }
 
-    fn by_scalar(&mut self, how: Scalarwise, operands: &[Scalars], k: usize) -> Value {
+    fn by_scalar(&mut self, operation: Scalarwise, operands: &[Scalars], k: usize) -> Value {
         let part: Scalars = operands.iter().map(|o| if o.len() == 1 { o[0] } else { o[k] }).collect();
-        match (how, part.as_slice()) {
+        match (operation, part.as_slice()) {
             (Scalarwise::Same, [a]) => *a,
             (Scalarwise::NotZero, [a]) => {
                 let zero = self.flow.constant(0);

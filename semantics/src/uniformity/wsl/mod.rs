@@ -58,7 +58,7 @@ enum Val {
 
 /// The targets of `break`, `continue` and `fallthrough`.
 #[derive(Clone, Copy, Debug, Default)]
-struct Around {
+struct JumpTargets {
     breaks: Option<Block>,
     continues: Option<Block>,
     fallthrough: Option<Block>,
@@ -76,7 +76,7 @@ struct Frame {
 
 /// The kinds of varying values. Each has a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Varies {
+enum VaryingSource {
     Device,
     Threadgroup,
     Texture,
@@ -92,10 +92,10 @@ struct Lower<'a> {
     /// By store of a pointer or array reference: its lowered form.
     references: FxHashMap<StoreId, Val>,
     results: FxHashMap<FunctionId, Cell>,
-    varies: FxHashMap<Varies, u32>,
+    varying_texts: FxHashMap<VaryingSource, u32>,
     /// By type: the number of its cells.
     sizes: FxHashMap<TypeId, u32>,
-    around: Around,
+    jump_targets: JumpTargets,
     frame: Frame,
     /// The number of expressions and statements that may still be inlined.
     budget: u64,
@@ -230,9 +230,9 @@ impl<'a> Lower<'a> {
             cells: FxHashMap::default(),
             references: FxHashMap::default(),
             results: FxHashMap::default(),
-            varies: FxHashMap::default(),
+            varying_texts: FxHashMap::default(),
             sizes: FxHashMap::default(),
-            around: Around::default(),
+            jump_targets: JumpTargets::default(),
             frame: Frame { function, returns: Block(0), result: Cell(0), reference: None },
             budget: MAX_INLINED,
             weights,
@@ -314,22 +314,22 @@ impl<'a> Lower<'a> {
         SmallVec::from_elem(zero, n as usize)
     }
 
-    fn varying(&mut self, what: Varies) -> Value {
-        let text = match self.varies.get(&what) {
+    fn varying(&mut self, source: VaryingSource) -> Value {
+        let text = match self.varying_texts.get(&source) {
             Some(&text) => text,
             None => {
                 self.flow.texts.push(
-                    match what {
-                        Varies::Device => "what is loaded from device memory, which other invocations may change",
-                        Varies::Threadgroup => "what is loaded from threadgroup memory, which other invocations may change",
-                        Varies::Texture => "what is loaded from a texture that can be stored to",
-                        Varies::Atomic => "what an atomic operation gives, which depends on the order of the invocations",
-                        Varies::Result => "what a call gives, which varies",
+                    match source {
+                        VaryingSource::Device => "what is loaded from device memory, which other invocations may change",
+                        VaryingSource::Threadgroup => "what is loaded from threadgroup memory, which other invocations may change",
+                        VaryingSource::Texture => "what is loaded from a texture that can be stored to",
+                        VaryingSource::Atomic => "what an atomic operation gives, which depends on the order of the invocations",
+                        VaryingSource::Result => "what a call gives, which varies",
                     }
                     .to_owned(),
                 );
                 let text = self.flow.texts.len() as u32 - 1;
-                self.varies.insert(what, text);
+                self.varying_texts.insert(source, text);
                 text
             }
         };
@@ -350,12 +350,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn loaded(&mut self, space: AddressSpace, address: &[Value], n: u32) -> Scalars {
+    fn load_memory(&mut self, space: AddressSpace, address: &[Value], n: u32) -> Scalars {
         match table::load(space) {
-            table::Load::Uniform => self.flow.mixed(address, n),
+            table::Load::Uniform => self.flow.values_from_all(address, n),
             table::Load::Varies | table::Load::AsStored => {
-                let what = if space == AddressSpace::Threadgroup { Varies::Threadgroup } else { Varies::Device };
-                (0..n).map(|_| self.varying(what)).collect()
+                let source = if space == AddressSpace::Threadgroup { VaryingSource::Threadgroup } else { VaryingSource::Device };
+                (0..n).map(|_| self.varying(source)).collect()
             }
         }
     }

@@ -71,12 +71,12 @@ impl Lower<'_> {
             }
             Form::Dot(e, _, Access::AddressTaker(callee)) => {
                 let whole = self.place(*e)?;
-                self.taken(*callee, whole, program.expr(*e).ty.right(), None)
+                self.apply_address_taker(*callee, whole, program.expr(*e).ty.right(), None)
             }
             Form::Index(e1, e2, Access::AddressTaker(callee)) => {
                 let whole = self.place(*e1)?;
                 let index = self.scalar(*e2)?;
-                self.taken(*callee, whole, program.expr(*e1).ty.right(), Some(index))
+                self.apply_address_taker(*callee, whole, program.expr(*e1).ty.right(), Some(index))
             }
             _ => Ok(Place::Memory(space, SmallVec::new())),
         }
@@ -89,7 +89,7 @@ impl Lower<'_> {
 
     /// An unknown part of the place, which also depends on `index`.
     fn deeper(&mut self, place: Place, index: Value) -> Place {
-        match self.whole(place) {
+        match self.whole_variable(place) {
             Place::Own(region) => Place::Own(region.lumped(Some(index))),
             Place::Memory(space, mut values) => {
                 values.push(index);
@@ -99,7 +99,7 @@ impl Lower<'_> {
     }
 
     /// All that an array reference to the place may reach.
-    pub(super) fn whole(&mut self, place: Place) -> Place {
+    pub(super) fn whole_variable(&mut self, place: Place) -> Place {
         match place {
             Place::Own(region @ Region::Cells(..)) => {
                 let n = self.flow.cells_from(region.first());
@@ -121,7 +121,7 @@ impl Lower<'_> {
     }
 
     /// `*operator&.f(&e)` or `*operator&[](&e, index)`, of a whole of a type.
-    pub(super) fn taken(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Value>) -> Done<Place> {
+    pub(super) fn apply_address_taker(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Value>) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(s, field, _)), _) => Ok(self.field_of(whole, ty, s, field)),
             (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => Ok(self.element_of(whole, ty, index)),
@@ -143,7 +143,7 @@ impl Lower<'_> {
             Place::Own(region) if self.lumped(ty) => Place::Own(region.lumped(None)),
             Place::Own(region) => {
                 let offset = self.field_offset(s, field);
-                Place::Own(region.after(offset))
+                Place::Own(region.offset_by(offset))
             }
             place => place,
         }
@@ -168,7 +168,7 @@ impl Lower<'_> {
         let n = self.size(ty);
         match place {
             Place::Own(region) => self.flow.load(region, n),
-            Place::Memory(space, values) => self.loaded(*space, values, n),
+            Place::Memory(space, values) => self.load_memory(*space, values, n),
         }
     }
 

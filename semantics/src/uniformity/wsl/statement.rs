@@ -16,10 +16,10 @@ impl Lower<'_> {
         self.frame.returns = returns;
         self.frame.reference = None;
         self.frame.result = self.result(function);
-        let around = std::mem::take(&mut self.around);
+        let jump_targets = std::mem::take(&mut self.jump_targets);
         self.statement(program.body(function).block)?;
         self.flow.jump(returns);
-        self.around = around;
+        self.jump_targets = jump_targets;
         Ok(())
     }
 
@@ -49,11 +49,11 @@ impl Lower<'_> {
                 }
             }
             StmtForm::Declaration(_, store, initializer) => self.declaration(*store, *initializer)?,
-            StmtForm::If(e, then, or) => {
+            StmtForm::If(e, then_statement, else_statement) => {
                 let condition = self.condition(*e)?;
-                let (yes, no, end) = (self.flow.block(), self.flow.block(), self.flow.block());
-                self.flow.end(End::Branch(condition, yes, no));
-                for (block, s) in [(yes, *then), (no, *or)] {
+                let (then_block, else_block, end) = (self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.end(End::Branch(condition, then_block, else_block));
+                for (block, s) in [(then_block, *then_statement), (else_block, *else_statement)] {
                     self.flow.begin(block);
                     self.statement(s)?;
                     self.flow.end(End::Jump(end));
@@ -64,29 +64,29 @@ impl Lower<'_> {
                 let (start, next, end) = (self.flow.block(), self.flow.block(), self.flow.block());
                 self.flow.looped(start, end, Some(self.frame.returns));
                 self.flow.jump(start);
-                self.looped(*body, end, next)?;
+                self.loop_body(*body, end, next)?;
                 self.flow.jump(next);
                 let condition = self.condition(*e)?;
                 self.flow.end(End::Branch(condition, start, end));
                 self.flow.begin(end);
             }
             StmtForm::For(e, update, body) => {
-                let (start, inside, next, end) = (self.flow.block(), self.flow.block(), self.flow.block(), self.flow.block());
+                let (start, body_block, next, end) = (self.flow.block(), self.flow.block(), self.flow.block(), self.flow.block());
                 self.flow.looped(start, end, Some(self.frame.returns));
                 self.flow.jump(start);
                 let condition = self.condition(*e)?;
-                self.flow.end(End::Branch(condition, inside, end));
-                self.flow.begin(inside);
-                self.looped(*body, end, next)?;
+                self.flow.end(End::Branch(condition, body_block, end));
+                self.flow.begin(body_block);
+                self.loop_body(*body, end, next)?;
                 self.flow.jump(next);
                 self.value(*update)?;
                 self.flow.end(End::Jump(start));
                 self.flow.begin(end);
             }
             StmtForm::Switch(e, cases) => self.switch(*e, cases)?,
-            StmtForm::Break => self.leave(self.around.breaks),
-            StmtForm::Continue => self.leave(self.around.continues),
-            StmtForm::Fallthrough => self.leave(self.around.fallthrough),
+            StmtForm::Break => self.leave(self.jump_targets.breaks),
+            StmtForm::Continue => self.leave(self.jump_targets.continues),
+            StmtForm::Fallthrough => self.leave(self.jump_targets.fallthrough),
             StmtForm::Discard => self.terminate(End::Exit),
             StmtForm::Return(e) => {
                 if let Some(e) = e {
@@ -111,11 +111,11 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    fn looped(&mut self, body: StmtId, breaks: Block, continues: Block) -> Done {
-        let saved = self.around;
-        self.around = super::Around { breaks: Some(breaks), continues: Some(continues), fallthrough: None };
+    fn loop_body(&mut self, body: StmtId, breaks: Block, continues: Block) -> Done {
+        let saved = self.jump_targets;
+        self.jump_targets = super::JumpTargets { breaks: Some(breaks), continues: Some(continues), fallthrough: None };
         self.statement(body)?;
-        self.around = saved;
+        self.jump_targets = saved;
         Ok(())
     }
 
@@ -152,23 +152,23 @@ impl Lower<'_> {
         let end = self.flow.block();
         let blocks: Vec<Block> = cases.iter().map(|_| self.flow.block()).collect();
         let mut table = Vec::new();
-        let mut other = None;
+        let mut default_block = None;
         for (case, &block) in cases.iter().zip(&blocks) {
             match case.value {
                 Some(constant) => table.push((self.bits(constant, ty), block)),
-                None => other = Some(block),
+                None => default_block = Some(block),
             }
         }
-        self.flow.end(End::Switch(value, table, other));
-        let saved = self.around;
-        self.around.breaks = Some(end);
+        self.flow.end(End::Switch(value, table, default_block));
+        let saved = self.jump_targets;
+        self.jump_targets.breaks = Some(end);
         for (i, (case, &block)) in cases.iter().zip(&blocks).enumerate() {
-            self.around.fallthrough = blocks.get(i + 1).copied();
+            self.jump_targets.fallthrough = blocks.get(i + 1).copied();
             self.flow.begin(block);
             self.statement(case.body)?;
             self.flow.end(End::Jump(end));
         }
-        self.around = saved;
+        self.jump_targets = saved;
         self.flow.begin(end);
         Ok(())
     }

@@ -61,13 +61,13 @@ impl Summary {
         let mut outputs = self.solution.outputs.iter().skip(self.result as usize);
         let mut stores = Vec::new();
         for &(pointer, n) in &self.pointers {
-            let of: Vec<_> = outputs.by_ref().take(n as usize).collect();
+            let sources: Vec<_> = outputs.by_ref().take(n as usize).collect();
             // The first input of a pointer is its address.
             let first = self.inputs[pointer as usize].start + 1;
-            if (first..).zip(&of).all(|(input, of)| of.as_deref() == Some(&[input])) {
+            if (first..).zip(&sources).all(|(input, sources)| sources.as_deref() == Some(&[input])) {
                 continue;
             }
-            let inputs: Option<Vec<u32>> = of.into_iter().cloned().collect::<Option<Vec<_>>>().map(|all| all.concat());
+            let inputs: Option<Vec<u32>> = sources.into_iter().cloned().collect::<Option<Vec<_>>>().map(|all| all.concat());
             let named = |inputs: Vec<u32>| {
                 let has = |range: &Range<u32>| inputs.iter().any(|input| range.contains(input));
                 (0..).zip(&self.inputs).filter(|(_, range)| has(range)).map(|(at, _)| at).collect()

@@ -27,7 +27,7 @@ pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
         exprs: Vec::with_capacity(tree.exprs.len()),
         stmts: Vec::with_capacity(tree.stmts.len()),
         operators: [None; 26],
-        done: Vec::new(),
+        desugarings: Vec::new(),
     };
     let mut signs = std::mem::take(&mut tree.signs).into_iter().peekable();
     let spans: Vec<Span> = tree.exprs.iter().map(|e| e.1).collect();
@@ -41,18 +41,18 @@ pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
         d.program.types.push((ty, span));
     }
     for (stmt, span) in std::mem::take(&mut tree.stmts) {
-        let made = d.stmt(stmt, span);
-        d.stmts.push((made, span));
+        let desugared = d.stmt(stmt, span);
+        d.stmts.push((desugared, span));
     }
     for decl in std::mem::take(&mut tree.decls) {
         d.decl(decl);
     }
-    (d.program, d.done)
+    (d.program, d.desugarings)
 }
 
 /// The desugared form of a statement.
 #[derive(Clone, Copy)]
-enum Made {
+enum DesugaredStmt {
     /// A statement.
     One(core::StmtId),
     /// Declarations with consecutive numbers: the first number, and how many there are.
@@ -64,15 +64,15 @@ struct Desugar {
     /// The desugared form of each expression of the tree. Types keep their numbers.
     exprs: Vec<core::ExprId>,
     /// The desugared form of each statement of the tree, and its place.
-    stmts: Vec<(Made, Span)>,
+    stmts: Vec<(DesugaredStmt, Span)>,
     /// The symbols of the operators that have occurred.
     operators: [Option<Symbol>; 26],
     /// The desugarings so far: the rule, and the place that it rewrote.
-    done: Vec<(Rule, Span)>,
+    desugarings: Vec<(Rule, Span)>,
 }
 
 impl Desugar {
-    fn of(&self, e: ExprId) -> core::ExprId {
+    fn expr_of(&self, e: ExprId) -> core::ExprId {
         self.exprs[e.0 as usize]
     }
 
@@ -104,31 +104,31 @@ impl Desugar {
         let expr = match expr {
             Expr::Literal(literal) => core::Expr::Literal(literal),
             Expr::Name(name) => core::Expr::Name(name),
-            Expr::Parens(e) => core::Expr::Parens(self.of(e)),
-            Expr::Comma(a, b) => core::Expr::Comma(self.of(a), self.of(b)),
-            Expr::Ternary(a, b, c) => core::Expr::Ternary(self.of(a), self.of(b), self.of(c)),
-            Expr::Assign(None, a, b) => core::Expr::Assign(self.of(a), self.of(b)),
-            Expr::Assign(Some(op), a, b) => core::Expr::CompoundAssign(self.binary(op), self.of(a), self.of(b)),
-            Expr::Or(a, b) => core::Expr::Or(self.of(a), self.of(b)),
-            Expr::And(a, b) => core::Expr::And(self.of(a), self.of(b)),
+            Expr::Parens(e) => core::Expr::Parens(self.expr_of(e)),
+            Expr::Comma(a, b) => core::Expr::Comma(self.expr_of(a), self.expr_of(b)),
+            Expr::Ternary(a, b, c) => core::Expr::Ternary(self.expr_of(a), self.expr_of(b), self.expr_of(c)),
+            Expr::Assign(None, a, b) => core::Expr::Assign(self.expr_of(a), self.expr_of(b)),
+            Expr::Assign(Some(op), a, b) => core::Expr::CompoundAssign(self.binary(op), self.expr_of(a), self.expr_of(b)),
+            Expr::Or(a, b) => core::Expr::Or(self.expr_of(a), self.expr_of(b)),
+            Expr::And(a, b) => core::Expr::And(self.expr_of(a), self.expr_of(b)),
             Expr::Binary(op, a, b) => {
                 let between = Span { start: spans[a.0 as usize].end, end: spans[b.0 as usize].start };
                 let name = Ident { name: self.binary(op), span: sign.unwrap_or(between) };
-                d_operator(self, name, vec![self.of(a), self.of(b)], span)
+                d_operator(self, name, vec![self.expr_of(a), self.expr_of(b)], span)
             }
             Expr::Unary(op, e) => {
                 let sign = Span { start: span.start, end: span.start + op.sign().len() as u32 };
                 let name = Ident { name: self.unary(op), span: sign };
-                d_operator(self, name, vec![self.of(e)], span)
+                d_operator(self, name, vec![self.expr_of(e)], span)
             }
-            Expr::Dereference(e) => core::Expr::Dereference(self.of(e)),
-            Expr::AddressOf(e) => core::Expr::AddressOf(self.of(e)),
-            Expr::MakeReference(e) => core::Expr::MakeReference(self.of(e)),
-            Expr::Step(step, fix, e) => core::Expr::Step(step, fix, self.of(e)),
-            Expr::Dot(e, field) => core::Expr::Dot(self.of(e), field),
+            Expr::Dereference(e) => core::Expr::Dereference(self.expr_of(e)),
+            Expr::AddressOf(e) => core::Expr::AddressOf(self.expr_of(e)),
+            Expr::MakeReference(e) => core::Expr::MakeReference(self.expr_of(e)),
+            Expr::Step(step, fix, e) => core::Expr::Step(step, fix, self.expr_of(e)),
+            Expr::Dot(e, field) => core::Expr::Dot(self.expr_of(e), field),
             Expr::Arrow(e, field) => d_arrow(self, e, field, spans[e.0 as usize], span),
-            Expr::Index(a, b) => core::Expr::Index(self.of(a), self.of(b)),
-            Expr::Call(callee, arguments) => core::Expr::Call(callee, arguments.into_iter().map(|e| self.of(e)).collect()),
+            Expr::Index(a, b) => core::Expr::Index(self.expr_of(a), self.expr_of(b)),
+            Expr::Call(callee, arguments) => core::Expr::Call(callee, arguments.into_iter().map(|e| self.expr_of(e)).collect()),
         };
         self.push_expr(expr, span)
     }
@@ -136,7 +136,7 @@ impl Desugar {
     fn ty(&mut self, ty: TypeExpr, span: Span) -> core::TypeExpr {
         let arguments = ty.arguments.map(|arguments| {
             let each = arguments.into_iter().map(|a| match a {
-                TypeArgument::Constant(e) => core::TypeArgument::Constant(self.of(e)),
+                TypeArgument::Constant(e) => core::TypeArgument::Constant(self.expr_of(e)),
                 TypeArgument::Type(t) => core::TypeArgument::Type(core::TypeExprId(t.0)),
             });
             each.collect()
@@ -148,8 +148,8 @@ impl Desugar {
     /// that has one, it becomes a block.
     fn body(&mut self, s: StmtId) -> core::StmtId {
         match self.stmts[s.0 as usize] {
-            (Made::One(stmt), _) => stmt,
-            (Made::Declarations(first, count), span) => {
+            (DesugaredStmt::One(stmt), _) => stmt,
+            (DesugaredStmt::Declarations(first, count), span) => {
                 self.push_stmt(core::Stmt::Block((first..first + count).map(core::StmtId).collect()), span)
             }
         }
@@ -160,37 +160,37 @@ impl Desugar {
         let mut list = Vec::with_capacity(stmts.len());
         for s in stmts {
             match self.stmts[s.0 as usize].0 {
-                Made::One(stmt) => list.push(stmt),
-                Made::Declarations(first, count) => list.extend((first..first + count).map(core::StmtId)),
+                DesugaredStmt::One(stmt) => list.push(stmt),
+                DesugaredStmt::Declarations(first, count) => list.extend((first..first + count).map(core::StmtId)),
             }
         }
         list
     }
 
-    fn stmt(&mut self, stmt: Stmt, span: Span) -> Made {
+    fn stmt(&mut self, stmt: Stmt, span: Span) -> DesugaredStmt {
         let stmt = match stmt {
             Stmt::Block(stmts) => core::Stmt::Block(self.list(stmts)),
             Stmt::Declarations(declarations) => {
                 let (first, count) = d_declarations(self, &declarations, span);
-                return Made::Declarations(first, count);
+                return DesugaredStmt::Declarations(first, count);
             }
-            Stmt::If(e, then, Some(other)) => core::Stmt::If(self.of(e), self.body(then), self.body(other)),
+            Stmt::If(e, then, Some(other)) => core::Stmt::If(self.expr_of(e), self.body(then), self.body(other)),
             Stmt::If(e, then, None) => {
-                let (e, then) = (self.of(e), self.body(then));
+                let (e, then) = (self.expr_of(e), self.body(then));
                 d_if(self, e, then, span)
             }
             Stmt::While(e, body) => {
-                let (e, body) = (self.of(e), self.body(body));
+                let (e, body) = (self.expr_of(e), self.body(body));
                 d_while(self, e, body, span)
             }
-            Stmt::DoWhile(body, e) => core::Stmt::DoWhile(self.body(body), self.of(e)),
+            Stmt::DoWhile(body, e) => core::Stmt::DoWhile(self.body(body), self.expr_of(e)),
             Stmt::For(init, condition, iteration, body) => {
                 let condition = match condition {
-                    Some(e) => self.of(e),
+                    Some(e) => self.expr_of(e),
                     None => d_for_condition(self, span),
                 };
                 let iteration = match iteration {
-                    Some(e) => self.of(e),
+                    Some(e) => self.expr_of(e),
                     None => d_for_iteration(self, span),
                 };
                 let inner = core::Stmt::For(condition, iteration, self.body(body));
@@ -201,18 +201,18 @@ impl Desugar {
             }
             Stmt::Switch(e, cases) => {
                 let each = cases.into_iter();
-                let cases = each.map(|c| core::Case { value: c.value.map(|e| self.of(e)), span: c.span, body: self.list(c.body) });
-                core::Stmt::Switch(self.of(e), cases.collect())
+                let cases = each.map(|c| core::Case { value: c.value.map(|e| self.expr_of(e)), span: c.span, body: self.list(c.body) });
+                core::Stmt::Switch(self.expr_of(e), cases.collect())
             }
             Stmt::Break => core::Stmt::Break,
             Stmt::Continue => core::Stmt::Continue,
             Stmt::Discard => core::Stmt::Discard,
             Stmt::Fallthrough => core::Stmt::Fallthrough,
-            Stmt::Return(e) => core::Stmt::Return(e.map(|e| self.of(e))),
-            Stmt::Expr(e) => core::Stmt::Expr(self.of(e)),
+            Stmt::Return(e) => core::Stmt::Return(e.map(|e| self.expr_of(e))),
+            Stmt::Expr(e) => core::Stmt::Expr(self.expr_of(e)),
             Stmt::Empty => d_empty(self, span),
         };
-        Made::One(self.push_stmt(stmt, span))
+        DesugaredStmt::One(self.push_stmt(stmt, span))
     }
 
     fn decl(&mut self, decl: Decl) {
@@ -222,7 +222,7 @@ impl Desugar {
             Decl::Typedef(typedef) => core::Decl::Typedef(typedef.name, ty(typedef.ty)),
             Decl::Struct(def) => core::Decl::Struct(def.name, def.fields.into_iter().map(slot).collect()),
             Decl::Enum(def) => {
-                let elements = def.elements.into_iter().map(|e| (e.name, e.value.map(|v| self.of(v)))).collect();
+                let elements = def.elements.into_iter().map(|e| (e.name, e.value.map(|v| self.expr_of(v)))).collect();
                 core::Decl::Enum(core::Enum { name: def.name, base: def.base.map(ty), elements })
             }
             Decl::Function(function) => {
@@ -243,25 +243,25 @@ fn slot(slot: Slot) -> core::Slot {
 /// if (e) s ⇝ if (e) s else {}        [wsl/d-if]
 /// ```
 fn d_if(d: &mut Desugar, e: core::ExprId, s: core::StmtId, span: Span) -> core::Stmt {
-    d.done.push((Rule::WslDIf, span));
-    let nothing = d.push_stmt(core::Stmt::Block(Vec::new()), Span { start: span.end, end: span.end });
-    core::Stmt::If(e, s, nothing)
+    d.desugarings.push((Rule::WslDIf, span));
+    let empty_block = d.push_stmt(core::Stmt::Block(Vec::new()), Span { start: span.end, end: span.end });
+    core::Stmt::If(e, s, empty_block)
 }
 
 /// ```text
 /// while (e) s ⇝ if (e) do s while (e);        [wsl/d-while; WSL-B10: the letter lacks the ;]
 /// ```
 fn d_while(d: &mut Desugar, e: core::ExprId, s: core::StmtId, span: Span) -> core::Stmt {
-    d.done.push((Rule::WslDWhile, span));
-    let again = d.push_stmt(core::Stmt::DoWhile(s, e), span);
-    d_if(d, e, again, span)
+    d.desugarings.push((Rule::WslDWhile, span));
+    let do_while = d.push_stmt(core::Stmt::DoWhile(s, e), span);
+    d_if(d, e, do_while, span)
 }
 
 /// ```text
 /// for (X; ; e) s ⇝ for (X; true; e) s        [wsl/d-for-condition]
 /// ```
 fn d_for_condition(d: &mut Desugar, span: Span) -> core::ExprId {
-    d.done.push((Rule::WslDForCondition, span));
+    d.desugarings.push((Rule::WslDForCondition, span));
     d.true_at(span)
 }
 
@@ -269,7 +269,7 @@ fn d_for_condition(d: &mut Desugar, span: Span) -> core::ExprId {
 /// for (X; e; ) s ⇝ for (X; e; true) s        [wsl/d-for-iteration]
 /// ```
 fn d_for_iteration(d: &mut Desugar, span: Span) -> core::ExprId {
-    d.done.push((Rule::WslDForIteration, span));
+    d.desugarings.push((Rule::WslDForIteration, span));
     d.true_at(span)
 }
 
@@ -277,12 +277,12 @@ fn d_for_iteration(d: &mut Desugar, span: Span) -> core::ExprId {
 /// for (X; e; e') s ⇝ { X; for (; e; e') s }        [wsl/d-for-init; WSL-B11: it stays a for]
 /// ```
 fn d_for_init(d: &mut Desugar, init: ForInit, inner: core::Stmt, span: Span) -> core::Stmt {
-    d.done.push((Rule::WslDForInit, span));
+    d.desugarings.push((Rule::WslDForInit, span));
     let mut stmts = Vec::new();
     match init {
         ForInit::Empty => {}
         ForInit::Expr(e) => {
-            let e = d.of(e);
+            let e = d.expr_of(e);
             let span = d.program.expr_span(e);
             stmts.push(d.push_stmt(core::Stmt::Expr(e), span));
         }
@@ -291,7 +291,7 @@ fn d_for_init(d: &mut Desugar, init: ForInit, inner: core::Stmt, span: Span) -> 
             let last = declarations
                 .variables
                 .last()
-                .map_or(span.start, |v| v.initializer.map_or(v.name.span.end, |e| d.program.expr_span(d.of(e)).end));
+                .map_or(span.start, |v| v.initializer.map_or(v.name.span.end, |e| d.program.expr_span(d.expr_of(e)).end));
             let (first, count) = d_declarations(d, &declarations, Span { start, end: last });
             stmts.extend((first..first + count).map(core::StmtId));
         }
@@ -305,11 +305,11 @@ fn d_for_init(d: &mut Desugar, init: ForInit, inner: core::Stmt, span: Span) -> 
 /// ```
 fn d_declarations(d: &mut Desugar, declarations: &Declarations, span: Span) -> (u32, u32) {
     if declarations.variables.len() > 1 {
-        d.done.push((Rule::WslDDeclarations, span));
+        d.desugarings.push((Rule::WslDDeclarations, span));
     }
     let first = d.program.stmts.len() as u32;
     for variable in &declarations.variables {
-        let initializer = variable.initializer.map(|e| d.of(e));
+        let initializer = variable.initializer.map(|e| d.expr_of(e));
         let (space, ty, name) = (declarations.space, core::TypeExprId(declarations.ty.0), variable.name);
         let end = initializer.map_or(name.span.end, |e| d.program.expr_span(e).end);
         // A single variable has the place of the whole statement.
@@ -323,7 +323,7 @@ fn d_declarations(d: &mut Desugar, declarations: &Declarations, span: Span) -> (
 /// ; ⇝ true;        [wsl/d-empty]
 /// ```
 fn d_empty(d: &mut Desugar, span: Span) -> core::Stmt {
-    d.done.push((Rule::WslDEmpty, span));
+    d.desugarings.push((Rule::WslDEmpty, span));
     core::Stmt::Expr(d.true_at(span))
 }
 
@@ -331,8 +331,8 @@ fn d_empty(d: &mut Desugar, span: Span) -> core::Stmt {
 /// e->x ⇝ (*e).x        [wsl/d-arrow]
 /// ```
 fn d_arrow(d: &mut Desugar, e: ExprId, field: Ident, inner: Span, span: Span) -> core::Expr {
-    d.done.push((Rule::WslDArrow, span));
-    let e = d.of(e);
+    d.desugarings.push((Rule::WslDArrow, span));
+    let e = d.expr_of(e);
     let dereferenced = d.push_expr(core::Expr::Dereference(e), inner);
     core::Expr::Dot(d.push_expr(core::Expr::Parens(dereferenced), inner), field)
 }
@@ -343,7 +343,7 @@ fn d_arrow(d: &mut Desugar, e: ExprId, field: Ident, inner: Span, span: Span) ->
 ///                              [wsl/d-operator; WSL-B5: the letter has the unary & for the binary]
 /// ```
 fn d_operator(d: &mut Desugar, function: Ident, operands: Vec<core::ExprId>, span: Span) -> core::Expr {
-    d.done.push((Rule::WslDOperator, span));
+    d.desugarings.push((Rule::WslDOperator, span));
     core::Expr::Call(function, operands)
 }
 
@@ -352,7 +352,7 @@ fn d_operator(d: &mut Desugar, function: Ident, operands: Vec<core::ExprId>, spa
 /// ```
 fn d_address_space(d: &mut Desugar, prefix: Option<AddressSpace>, suffixes: Vec<TypeSuffix>, span: Span) -> Vec<core::TypeSuffix> {
     if prefix.is_some() {
-        d.done.push((Rule::WslDAddressSpace, span));
+        d.desugarings.push((Rule::WslDAddressSpace, span));
     }
     // A suffix without its own space takes the prefix. A program's text always gives one of both.
     // Otherwise the space is `thread`.

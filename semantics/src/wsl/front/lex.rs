@@ -252,8 +252,8 @@ fn float(bytes: &[u8], at: usize, digits: usize) -> Option<usize> {
         return None;
     }
     let end = digits_end(bytes, digits + 1);
-    let some = digits > at || end > digits + 1;
-    some.then(|| end + usize::from(bytes.get(end) == Some(&b'f')))
+    let has_digits = digits > at || end > digits + 1;
+    has_digits.then(|| end + usize::from(bytes.get(end) == Some(&b'f')))
 }
 
 /// The keyword that `word` is, if it is one.

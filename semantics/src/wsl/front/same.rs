@@ -51,13 +51,13 @@ impl Comparison<'_> {
     fn heads(&mut self, a: &Decl, b: &Decl) -> bool {
         match (a, b) {
             (Decl::Empty, Decl::Empty) => true,
-            (Decl::Typedef(a), Decl::Typedef(b)) => self.idents(a.name, b.name) && self.later_type(a.ty, b.ty),
+            (Decl::Typedef(a), Decl::Typedef(b)) => self.idents(a.name, b.name) && self.queue_types(a.ty, b.ty),
             (Decl::Struct(StructDef { name: a, fields: x }), Decl::Struct(StructDef { name: b, fields: y })) => {
                 self.idents(*a, *b) && self.slots(x, y)
             }
             (Decl::Enum(EnumDef { name: a, base: t, elements: x }), Decl::Enum(EnumDef { name: b, base: u, elements: y })) => {
                 let bases = match (t, u) {
-                    (Some(t), Some(u)) => self.later_type(*t, *u),
+                    (Some(t), Some(u)) => self.queue_types(*t, *u),
                     (t, u) => t.is_none() && u.is_none(),
                 };
                 let elements =
@@ -76,17 +76,17 @@ impl Comparison<'_> {
         };
         kinds
             && self.idents(a.name, b.name)
-            && self.later_type(a.result, b.result)
+            && self.queue_types(a.result, b.result)
             && self.slots(&a.parameters, &b.parameters)
             && self.semantics(a.semantic, b.semantic)
-            && self.later_stmt(a.body, b.body)
+            && self.queue_stmts(a.body, b.body)
     }
 
     fn slots(&mut self, a: &[Slot], b: &[Slot]) -> bool {
         let each = |c: &mut Self, (a, b): (&Slot, &Slot)| {
             a.qualifiers.iter().map(|q| q.0).eq(b.qualifiers.iter().map(|q| q.0))
                 && c.idents(a.name, b.name)
-                && c.later_type(a.ty, b.ty)
+                && c.queue_types(a.ty, b.ty)
                 && c.semantics(a.semantic, b.semantic)
         };
         a.len() == b.len() && a.iter().zip(b).all(|pair| each(self, pair))
@@ -113,24 +113,24 @@ impl Comparison<'_> {
         self.names(a.name, b.name)
     }
 
-    fn later(&mut self, a: ExprId, b: ExprId) -> bool {
+    fn queue_exprs(&mut self, a: ExprId, b: ExprId) -> bool {
         self.todo.push(Pair::Expr(a, b));
         true
     }
 
-    fn later_stmt(&mut self, a: StmtId, b: StmtId) -> bool {
+    fn queue_stmts(&mut self, a: StmtId, b: StmtId) -> bool {
         self.todo.push(Pair::Stmt(a, b));
         true
     }
 
-    fn later_type(&mut self, a: TypeExprId, b: TypeExprId) -> bool {
+    fn queue_types(&mut self, a: TypeExprId, b: TypeExprId) -> bool {
         self.todo.push(Pair::Type(a, b));
         true
     }
 
     fn optional(&mut self, a: Option<ExprId>, b: Option<ExprId>) -> bool {
         match (a, b) {
-            (Some(a), Some(b)) => self.later(a, b),
+            (Some(a), Some(b)) => self.queue_exprs(a, b),
             (a, b) => a.is_none() && b.is_none(),
         }
     }
@@ -149,8 +149,8 @@ impl Comparison<'_> {
             && a.arguments.is_some() == b.arguments.is_some()
             && x.len() == y.len()
             && x.iter().zip(y).all(|(&x, &y)| match (x, y) {
-                (TypeArgument::Constant(x), TypeArgument::Constant(y)) => self.later(x, y),
-                (TypeArgument::Type(x), TypeArgument::Type(y)) => self.later_type(x, y),
+                (TypeArgument::Constant(x), TypeArgument::Constant(y)) => self.queue_exprs(x, y),
+                (TypeArgument::Type(x), TypeArgument::Type(y)) => self.queue_types(x, y),
                 _ => false,
             })
     }
@@ -162,17 +162,19 @@ impl Comparison<'_> {
             (Expr::Parens(a), Expr::Parens(b))
             | (Expr::Dereference(a), Expr::Dereference(b))
             | (Expr::AddressOf(a), Expr::AddressOf(b))
-            | (Expr::MakeReference(a), Expr::MakeReference(b)) => self.later(*a, *b),
+            | (Expr::MakeReference(a), Expr::MakeReference(b)) => self.queue_exprs(*a, *b),
             (Expr::Comma(a, x), Expr::Comma(b, y)) | (Expr::Or(a, x), Expr::Or(b, y)) | (Expr::And(a, x), Expr::And(b, y)) => {
-                self.later(*a, *b) && self.later(*x, *y)
+                self.queue_exprs(*a, *b) && self.queue_exprs(*x, *y)
             }
-            (Expr::Index(a, x), Expr::Index(b, y)) => self.later(*a, *b) && self.later(*x, *y),
-            (Expr::Ternary(a, c, x), Expr::Ternary(b, d, y)) => self.later(*a, *b) && self.later(*c, *d) && self.later(*x, *y),
-            (Expr::Assign(o, a, x), Expr::Assign(p, b, y)) => o == p && self.later(*a, *b) && self.later(*x, *y),
-            (Expr::Binary(o, a, x), Expr::Binary(p, b, y)) => o == p && self.later(*a, *b) && self.later(*x, *y),
-            (Expr::Unary(o, a), Expr::Unary(p, b)) => o == p && self.later(*a, *b),
-            (Expr::Step(o, f, a), Expr::Step(p, g, b)) => o == p && f == g && self.later(*a, *b),
-            (Expr::Dot(a, x), Expr::Dot(b, y)) | (Expr::Arrow(a, x), Expr::Arrow(b, y)) => self.idents(*x, *y) && self.later(*a, *b),
+            (Expr::Index(a, x), Expr::Index(b, y)) => self.queue_exprs(*a, *b) && self.queue_exprs(*x, *y),
+            (Expr::Ternary(a, c, x), Expr::Ternary(b, d, y)) => {
+                self.queue_exprs(*a, *b) && self.queue_exprs(*c, *d) && self.queue_exprs(*x, *y)
+            }
+            (Expr::Assign(o, a, x), Expr::Assign(p, b, y)) => o == p && self.queue_exprs(*a, *b) && self.queue_exprs(*x, *y),
+            (Expr::Binary(o, a, x), Expr::Binary(p, b, y)) => o == p && self.queue_exprs(*a, *b) && self.queue_exprs(*x, *y),
+            (Expr::Unary(o, a), Expr::Unary(p, b)) => o == p && self.queue_exprs(*a, *b),
+            (Expr::Step(o, f, a), Expr::Step(p, g, b)) => o == p && f == g && self.queue_exprs(*a, *b),
+            (Expr::Dot(a, x), Expr::Dot(b, y)) | (Expr::Arrow(a, x), Expr::Arrow(b, y)) => self.idents(*x, *y) && self.queue_exprs(*a, *b),
             (Expr::Call(a, x), Expr::Call(b, y)) => {
                 self.todo.extend(x.iter().zip(y).map(|(&x, &y)| Pair::Expr(x, y)));
                 self.idents(*a, *b) && x.len() == y.len()
@@ -184,7 +186,7 @@ impl Comparison<'_> {
     fn declarations(&mut self, a: &Declarations, b: &Declarations) -> bool {
         let variables = a.variables.iter().zip(&b.variables);
         a.space == b.space
-            && self.later_type(a.ty, b.ty)
+            && self.queue_types(a.ty, b.ty)
             && a.variables.len() == b.variables.len()
             && variables.into_iter().all(|(a, b)| self.idents(a.name, b.name) && self.optional(a.initializer, b.initializer))
     }
@@ -193,26 +195,28 @@ impl Comparison<'_> {
         match (self.left.stmt(a), self.right.stmt(b)) {
             (Stmt::Block(a), Stmt::Block(b)) => self.list(a, b),
             (Stmt::Declarations(a), Stmt::Declarations(b)) => self.declarations(a, b),
-            (Stmt::If(a, s, Some(x)), Stmt::If(b, t, Some(y))) => self.later(*a, *b) && self.later_stmt(*s, *t) && self.later_stmt(*x, *y),
+            (Stmt::If(a, s, Some(x)), Stmt::If(b, t, Some(y))) => {
+                self.queue_exprs(*a, *b) && self.queue_stmts(*s, *t) && self.queue_stmts(*x, *y)
+            }
             (Stmt::If(a, s, None), Stmt::If(b, t, None))
             | (Stmt::While(a, s), Stmt::While(b, t))
-            | (Stmt::DoWhile(s, a), Stmt::DoWhile(t, b)) => self.later(*a, *b) && self.later_stmt(*s, *t),
+            | (Stmt::DoWhile(s, a), Stmt::DoWhile(t, b)) => self.queue_exprs(*a, *b) && self.queue_stmts(*s, *t),
             (Stmt::For(i, a, x, s), Stmt::For(j, b, y, t)) => {
                 let inits = match (i, j) {
                     (ForInit::Empty, ForInit::Empty) => true,
-                    (ForInit::Expr(a), ForInit::Expr(b)) => self.later(*a, *b),
+                    (ForInit::Expr(a), ForInit::Expr(b)) => self.queue_exprs(*a, *b),
                     (ForInit::Declarations(a), ForInit::Declarations(b)) => self.declarations(a, b),
                     _ => false,
                 };
-                inits && self.optional(*a, *b) && self.optional(*x, *y) && self.later_stmt(*s, *t)
+                inits && self.optional(*a, *b) && self.optional(*x, *y) && self.queue_stmts(*s, *t)
             }
             (Stmt::Switch(a, x), Stmt::Switch(b, y)) => {
-                self.later(*a, *b)
+                self.queue_exprs(*a, *b)
                     && x.len() == y.len()
                     && x.iter().zip(y).all(|(x, y)| self.optional(x.value, y.value) && self.list(&x.body, &y.body))
             }
             (Stmt::Return(a), Stmt::Return(b)) => self.optional(*a, *b),
-            (Stmt::Expr(a), Stmt::Expr(b)) => self.later(*a, *b),
+            (Stmt::Expr(a), Stmt::Expr(b)) => self.queue_exprs(*a, *b),
             (Stmt::Break, Stmt::Break)
             | (Stmt::Continue, Stmt::Continue)
             | (Stmt::Discard, Stmt::Discard)

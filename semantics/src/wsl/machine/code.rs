@@ -514,7 +514,7 @@ pub(super) struct Code {
     /// The loops in which threads may wait.
     pub loops: Vec<Loop>,
     /// By call or barrier instruction, the innermost loop around it.
-    pub around: FxHashMap<u32, u32>,
+    pub innermost_loop: FxHashMap<u32, u32>,
     pub entry: u32,
     pub parameters: Vec<Parameter>,
     pub result: Words,

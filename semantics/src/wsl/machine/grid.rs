@@ -67,7 +67,7 @@ impl Compiled {
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: settings.fuel, time: settings.time, nodes: 0 };
         let mut choices = 0;
-        let mut given = Vec::new();
+        let mut words = Vec::new();
         for group in 0..grid.groups {
             shared.group.clear();
             shared.group.resize(self.code.group as usize, 0);
@@ -82,12 +82,12 @@ impl Compiled {
                     return Ok((ended, self.stats(settings, &shared, choices)));
                 }
                 shared.fuel -= cost;
-                given.clear();
-                arguments(group, thread, &mut given);
-                threads.push(self.thread(&given, shared.memory, settings.strategy, number)?);
+                words.clear();
+                arguments(group, thread, &mut words);
+                threads.push(self.thread(&words, shared.memory, settings.strategy, number)?);
             }
             let ended = self.group(&mut threads, &mut shared, settings.count);
-            choices += threads.iter().map(|t| t.chooser.met()).sum::<u64>();
+            choices += threads.iter().map(|t| t.chooser.unspecified_count()).sum::<u64>();
             if let Some(ended) = ended {
                 return Ok((ended, self.stats(settings, &shared, choices)));
             }
@@ -114,14 +114,14 @@ impl Compiled {
                         return Some(GridEnding::Stopped { thread: thread.chooser.thread, ending: self.ending(thread, stop) });
                     }
                 };
-                let into = if i == 0 { &mut first } else { &mut other };
-                into.clear();
+                let instance = if i == 0 { &mut first } else { &mut other };
+                instance.clear();
                 if waiting {
-                    self.instance(thread, into);
+                    self.instance(thread, instance);
                 }
                 if *waits.get_or_insert(waiting) != waiting || i > 0 && first != other {
-                    let of = |t: &Thread, waits: bool| Waiting { thread: t.chooser.thread, place: waits.then(|| self.place(t)) };
-                    return Some(GridEnding::Diverged(of(&threads[0], waits == Some(true)), of(&threads[i], waiting)));
+                    let waiting_at = |t: &Thread, waits: bool| Waiting { thread: t.chooser.thread, place: waits.then(|| self.place(t)) };
+                    return Some(GridEnding::Diverged(waiting_at(&threads[0], waits == Some(true)), waiting_at(&threads[i], waiting)));
                 }
             }
             if waits != Some(true) {
@@ -138,10 +138,10 @@ impl Compiled {
     fn instance(&self, thread: &Thread, out: &mut Vec<u32>) {
         for &at in thread.calls.iter().chain([&thread.at]) {
             out.push(at);
-            let mut around = self.code.around.get(&at).copied();
-            while let Some(l) = around.map(|i| self.code.loops[i as usize]) {
+            let mut enclosing = self.code.innermost_loop.get(&at).copied();
+            while let Some(l) = enclosing.map(|i| self.code.loops[i as usize]) {
                 out.push(thread.words[l.counter as usize]);
-                around = l.outer;
+                enclosing = l.outer;
             }
         }
     }

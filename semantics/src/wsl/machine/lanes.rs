@@ -6,7 +6,7 @@ use crate::number::Inexact;
 use crate::number::sets::Set;
 use crate::wsl::choice::Strategy;
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Lanes, Op, OpResult, Results, Unspecified, apply, scalar};
+use crate::wsl::meaning::{Evaluator, Op, OpResult, Results, Unspecified, apply, scalar};
 use crate::wsl::types::{Scalar, Types};
 use smallvec::SmallVec;
 
@@ -31,7 +31,7 @@ impl Chooser {
     }
 
     /// How many unspecified values it met.
-    pub(super) fn met(&self) -> u64 {
+    pub(super) fn unspecified_count(&self) -> u64 {
         self.number + self.undefined
     }
 
@@ -51,7 +51,7 @@ impl Chooser {
         (!self.open).then_some(bits)
     }
 
-    fn left_open(&mut self) -> u32 {
+    fn leave_open(&mut self) -> u32 {
         self.open = true;
         0
     }
@@ -65,7 +65,7 @@ impl Chooser {
     }
 }
 
-impl Lanes for Chooser {
+impl Evaluator for Chooser {
     type Word = u32;
 
     fn bits(&mut self, bits: u32) -> u32 {
@@ -76,15 +76,15 @@ impl Lanes for Chooser {
         match scalar(op, operands) {
             OpResult::Exactly(bits) => bits,
             OpResult::OneOf(list) => {
-                let chosen = self.below(list.len() as u32).unwrap_or_else(|| self.left_open());
+                let chosen = self.below(list.len() as u32).unwrap_or_else(|| self.leave_open());
                 list.get(chosen as usize).copied().unwrap_or(0)
             }
-            OpResult::Any(first) => self.any(first).unwrap_or_else(|| self.left_open()),
+            OpResult::Any(first) => self.any(first).unwrap_or_else(|| self.leave_open()),
         }
     }
 
     fn below(&mut self, index: u32, bound: u32, otherwise: u32) -> u32 {
-        if index < bound { index } else { Chooser::below(self, otherwise).unwrap_or_else(|| self.left_open()) }
+        if index < bound { index } else { Chooser::below(self, otherwise).unwrap_or_else(|| self.leave_open()) }
     }
 
     fn pick(&mut self, index: u32, words: &[u32]) -> u32 {
@@ -107,19 +107,19 @@ impl Unspecified for Chooser {
                 self.number += 1;
                 bits
             }
-            None => self.left_open(),
+            None => self.leave_open(),
         }
     }
 
     fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> u32 {
         self.undefined += 1;
-        self.strategy.undefined(what, values, of, first).unwrap_or_else(|| self.left_open())
+        self.strategy.undefined(what, values, of, first).unwrap_or_else(|| self.leave_open())
     }
 
     fn within(&mut self, set: Set) -> u32 {
         match set.only() {
             Some(x) => (x as f32).to_bits(),
-            None => self.left_open(),
+            None => self.leave_open(),
         }
     }
 
@@ -138,11 +138,11 @@ fn evaluate(types: &Types, call: &LibraryCall, words: &[u32], chooser: &mut Choo
 
 /// Whether [`library`] can evaluate the function. It is tried on zeros.
 pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
-    let mut tried = call.clone();
-    tried.arguments.iter_mut().for_each(|a| a.at = 0);
-    let words = vec![0; tried.arguments.iter().map(|a| a.n as usize).max().unwrap_or(0)];
+    let mut trial = call.clone();
+    trial.arguments.iter_mut().for_each(|a| a.at = 0);
+    let words = vec![0; trial.arguments.iter().map(|a| a.n as usize).max().unwrap_or(0)];
     let mut chooser = Chooser::new(Strategy::First, 0, 0);
-    evaluate(types, &tried, &words, &mut chooser).is_some()
+    evaluate(types, &trial, &words, &mut chooser).is_some()
 }
 
 /// Evaluates a call, and writes its result and the words that it stores to their slots. `None` if

@@ -299,7 +299,7 @@ impl Compiled {
             thread.at += 1;
             stop = self.resume(&mut thread, &mut shared, settings.count);
         }
-        let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.met(), nodes: shared.nodes };
+        let stats = Stats { fuel: settings.fuel - shared.fuel, choices: thread.chooser.unspecified_count(), nodes: shared.nodes };
         Ok((self.ending(&thread, stop), stats))
     }
 
@@ -365,12 +365,12 @@ impl Compiled {
         }
         let mut rest = arguments;
         for (i, p) in self.code.parameters.iter().enumerate() {
-            let (given, others) = rest.split_at(p.at.n as usize);
+            let (argument, others) = rest.split_at(p.at.n as usize);
             rest = others;
             let at = p.at.at as usize;
-            words[at..at + given.len()].copy_from_slice(given);
-            for &(inside, reference) in &p.references {
-                let first = at + inside as usize;
+            words[at..at + argument.len()].copy_from_slice(argument);
+            for &(offset, reference) in &p.references {
+                let first = at + offset as usize;
                 check_reference(i + 1, reference, &words[first..first + reference.words()], memory)?;
                 words[first] += BUFFERS;
             }

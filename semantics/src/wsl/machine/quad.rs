@@ -72,12 +72,12 @@ impl Compiled {
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: *fuel, time: settings.time, nodes: 0 };
         let mut lonely = Vec::new();
-        let ended = self.to_the_end(&mut threads, &mut shared, settings.count, &mut lonely);
+        let ended = self.run_to_end(&mut threads, &mut shared, settings.count, &mut lonely);
         *fuel = shared.fuel;
         Ok(match ended {
             Err((k, stop)) => Ended::Stopped { thread: threads[k].chooser.thread, ending: self.ending(&threads[k], stop) },
             Ok(stops) => {
-                let unspecified = threads.iter().zip(&starts).any(|(t, start)| t.chooser.met() > start.choices);
+                let unspecified = threads.iter().zip(&starts).any(|(t, start)| t.chooser.unspecified_count() > start.choices);
                 let endings = threads.iter().zip(stops).map(|(t, stop)| self.ending(t, stop)).collect();
                 Ended::All { endings, unspecified, lonely }
             }
@@ -86,7 +86,7 @@ impl Compiled {
 
     /// The stops of all threads. The error is the first thread that neither returned nor
     /// was discarded.
-    fn to_the_end(
+    fn run_to_end(
         &self,
         threads: &mut [Thread],
         shared: &mut Shared,
@@ -108,11 +108,11 @@ impl Compiled {
             if waiting.is_empty() {
                 return Ok(stops.into_iter().flatten().collect());
             }
-            let goes_on = match waiting.len() == 4 && waiting.iter().all(|&k| self.at_same(&threads[0], &threads[k])) {
-                true => self.meet(threads).map(|()| waiting)?,
-                false => self.apart(threads, &waiting, lonely)?,
+            let resumed = match waiting.len() == 4 && waiting.iter().all(|&k| self.at_same_instance(&threads[0], &threads[k])) {
+                true => self.pass_together(threads).map(|()| waiting)?,
+                false => self.pass_apart(threads, &waiting, lonely)?,
             };
-            for k in goes_on {
+            for k in resumed {
                 stops[k] = None;
                 threads[k].at += 1;
             }
@@ -128,7 +128,7 @@ impl Compiled {
     }
 
     /// Lets all four threads go on, with the operands of all. The first thread makes the choices.
-    pub(super) fn meet(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
+    pub(super) fn pass_together(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
         const NONE: (usize, Stop) = (0, Stop::Stuck("threads of a quad that wait nowhere"));
         let meeting = self.meeting(&threads[0]).ok_or(NONE)?;
         let operand = meeting.operand.at as usize..(meeting.operand.at + meeting.operand.n) as usize;
@@ -136,10 +136,10 @@ impl Compiled {
         for thread in threads.iter() {
             gathered.extend_from_slice(&thread.words[operand.clone()]);
         }
-        put(&meeting, &mut threads[0].words, &gathered);
+        write_operands(&meeting, &mut threads[0].words, &gathered);
         let chosen = chosen(&meeting, &mut threads[0]).ok_or((0, Stop::Open))?;
         for thread in threads.iter_mut() {
-            put(&meeting, &mut thread.words, &gathered);
+            write_operands(&meeting, &mut thread.words, &gathered);
             let at = meeting.chosen as usize;
             thread.words[at..at + chosen.len()].copy_from_slice(&chosen);
         }
@@ -148,17 +148,18 @@ impl Compiled {
 
     /// Lets the threads that wait at the first of the instances go on, each with unspecified
     /// operands for the others. Returns the threads that go on.
-    fn apart(
+    fn pass_apart(
         &self,
         threads: &mut [Thread],
         waiting: &[usize],
         lonely: &mut Vec<UnmetThread>,
     ) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
-        let first = waiting.iter().copied().min_by(|&a, &b| self.before(&threads[a], &threads[b])).unwrap_or(0);
-        let goes_on: SmallVec<[usize; 4]> = waiting.iter().copied().filter(|&k| self.at_same(&threads[first], &threads[k])).collect();
-        let other = (0..threads.len()).find(|k| !goes_on.contains(k)).map(|k| threads[k].chooser.thread);
+        let first = waiting.iter().copied().min_by(|&a, &b| self.compare_instances(&threads[a], &threads[b])).unwrap_or(0);
+        let resumed: SmallVec<[usize; 4]> =
+            waiting.iter().copied().filter(|&k| self.at_same_instance(&threads[first], &threads[k])).collect();
+        let other = (0..threads.len()).find(|k| !resumed.contains(k)).map(|k| threads[k].chooser.thread);
         let place = self.place(&threads[first]);
-        for &k in &goes_on {
+        for &k in &resumed {
             let thread = &mut threads[k];
             let Some(meeting) = self.meeting(thread) else { return Err((k, Stop::Stuck("a thread of a quad that waits nowhere"))) };
             if let Some(other) = other {
@@ -173,34 +174,34 @@ impl Compiled {
                     });
                 }
             }
-            put(&meeting, &mut thread.words, &gathered);
+            write_operands(&meeting, &mut thread.words, &gathered);
             let chosen = chosen(&meeting, thread).filter(|_| !thread.chooser.open).ok_or((k, Stop::Open))?;
             let at = meeting.chosen as usize;
             thread.words[at..at + chosen.len()].copy_from_slice(&chosen);
         }
-        Ok(goes_on)
+        Ok(resumed)
     }
 
     /// Whether two threads wait at the same instance.
-    pub(super) fn at_same(&self, a: &Thread, b: &Thread) -> bool {
+    pub(super) fn at_same_instance(&self, a: &Thread, b: &Thread) -> bool {
         if a.at != b.at || a.calls != b.calls {
             return false;
         }
         a.calls.iter().chain([&a.at]).all(|at| {
-            let mut around = self.code.around.get(at).copied();
-            while let Some(l) = around.map(|i| self.code.loops[i as usize]) {
+            let mut enclosing = self.code.innermost_loop.get(at).copied();
+            while let Some(l) = enclosing.map(|i| self.code.loops[i as usize]) {
                 if a.words[l.counter as usize] != b.words[l.counter as usize] {
                     return false;
                 }
-                around = l.outer;
+                enclosing = l.outer;
             }
             true
         })
     }
 
     /// The order of two instances in the program, as far as loops and places in the text decide it.
-    fn before(&self, a: &Thread, b: &Thread) -> Ordering {
-        let (a, b) = (self.around(a), self.around(b));
+    fn compare_instances(&self, a: &Thread, b: &Thread) -> Ordering {
+        let (a, b) = (self.calls_and_loops(a), self.calls_and_loops(b));
         let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
         match (a.get(same), b.get(same)) {
             (Some(&(_, Some((s, m)))), Some(&(_, Some((t, n))))) if s == t => m.cmp(&n),
@@ -211,14 +212,14 @@ impl Compiled {
     /// The calls and loops around a thread's instance, outermost first, each by the offset of its
     /// end in the text. A loop also has its index and the number of its iteration. The operation
     /// itself is last.
-    fn around(&self, thread: &Thread) -> Vec<(u32, Option<(u32, u32)>)> {
+    fn calls_and_loops(&self, thread: &Thread) -> Vec<(u32, Option<(u32, u32)>)> {
         let mut out = Vec::new();
         for &at in thread.calls.iter().chain([&thread.at]) {
-            let (mut loops, mut around) = (Vec::new(), self.code.around.get(&at).copied());
-            while let Some(i) = around {
+            let (mut loops, mut enclosing) = (Vec::new(), self.code.innermost_loop.get(&at).copied());
+            while let Some(i) = enclosing {
                 let l = self.code.loops[i as usize];
                 loops.push((l.place.end, Some((i, thread.words[l.counter as usize]))));
-                around = l.outer;
+                enclosing = l.outer;
             }
             out.extend(loops.into_iter().rev());
             out.push((self.code.spans[at as usize].end, None));
@@ -228,7 +229,7 @@ impl Compiled {
 }
 
 /// Writes the operands of a quad to their slots.
-fn put(meeting: &Meeting, words: &mut [u32], gathered: &[u32]) {
+fn write_operands(meeting: &Meeting, words: &mut [u32], gathered: &[u32]) {
     let at = meeting.gathered as usize;
     words[at..at + gathered.len()].copy_from_slice(gathered);
 }

@@ -64,20 +64,20 @@ fn float(x: f32) -> u32 {
 }
 
 #[inline(always)]
-fn of(bits: u32) -> f32 {
+fn as_f32(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
 /// False if an operand is NaN.
 #[inline(always)]
 fn less(a: u32, b: u32) -> bool {
-    of(a) < of(b)
+    as_f32(a) < as_f32(b)
 }
 
 /// False if an operand is NaN.
 #[inline(always)]
 fn less_equal(a: u32, b: u32) -> bool {
-    of(a) <= of(b)
+    as_f32(a) <= as_f32(b)
 }
 
 #[inline(always)]
@@ -89,8 +89,8 @@ fn test(test: Test, a: u32, b: u32) -> bool {
         Test::LessEqualInt => a as i32 <= b as i32,
         Test::LessUint => a < b,
         Test::LessEqualUint => a <= b,
-        Test::EqualFloat => of(a) == of(b),
-        Test::NotEqualFloat => of(a) != of(b),
+        Test::EqualFloat => as_f32(a) == as_f32(b),
+        Test::NotEqualFloat => as_f32(a) != as_f32(b),
         Test::LessFloat => less(a, b),
         Test::LessEqualFloat => less_equal(a, b),
         Test::NotLessFloat => !less(a, b),
@@ -125,18 +125,18 @@ fn binary(op: Binary, a: u32, b: u32, chooser: &mut Chooser) -> Option<u32> {
         Binary::MinUint => a.min(b),
         Binary::MaxInt => (a as i32).max(b as i32) as u32,
         Binary::MaxUint => a.max(b),
-        Binary::AddFloat => float(of(a) + of(b)),
-        Binary::SubFloat => float(of(a) - of(b)),
-        Binary::MulFloat => float(of(a) * of(b)),
-        Binary::DivFloat if of(b) == 0.0 => return chooser.any(0),
-        Binary::DivFloat => float(of(a) / of(b)),
-        Binary::MinFloat if of(a) < of(b) => a,
-        Binary::MinFloat if of(b) < of(a) => b,
-        Binary::MaxFloat if of(a) < of(b) => b,
-        Binary::MaxFloat if of(b) < of(a) => a,
+        Binary::AddFloat => float(as_f32(a) + as_f32(b)),
+        Binary::SubFloat => float(as_f32(a) - as_f32(b)),
+        Binary::MulFloat => float(as_f32(a) * as_f32(b)),
+        Binary::DivFloat if as_f32(b) == 0.0 => return chooser.any(0),
+        Binary::DivFloat => float(as_f32(a) / as_f32(b)),
+        Binary::MinFloat if as_f32(a) < as_f32(b) => a,
+        Binary::MinFloat if as_f32(b) < as_f32(a) => b,
+        Binary::MaxFloat if as_f32(a) < as_f32(b) => b,
+        Binary::MaxFloat if as_f32(b) < as_f32(a) => a,
         Binary::MinFloat => return chooser.float(Meaning::Min, &[a, b]),
         Binary::MaxFloat => return chooser.float(Meaning::Max, &[a, b]),
-        Binary::StepFloat => float(if of(a) >= of(b) { 1.0 } else { 0.0 }),
+        Binary::StepFloat => float(if as_f32(a) >= as_f32(b) { 1.0 } else { 0.0 }),
         Binary::Test(t) => u32::from(test(t, a, b)),
     })
 }
@@ -148,28 +148,28 @@ fn unary(op: Unary, a: u32, chooser: &mut Chooser) -> Option<u32> {
         Unary::Complement => !a,
         Unary::Not => u32::from(a == 0),
         Unary::Truth => u32::from(a != 0),
-        Unary::TruthFloat => u32::from(of(a) != 0.0),
+        Unary::TruthFloat => u32::from(as_f32(a) != 0.0),
         Unary::IntToFloat => float(a as i32 as f32),
         Unary::UintToFloat => float(a as f32),
         // The truncated float has to be a value of the type.
-        Unary::FloatToInt if of(a) > -2_147_483_904.0 && of(a) < 2_147_483_648.0 => of(a) as i32 as u32,
-        Unary::FloatToUint if of(a) > -1.0 && of(a) < 4_294_967_296.0 => of(a) as u32,
+        Unary::FloatToInt if as_f32(a) > -2_147_483_904.0 && as_f32(a) < 2_147_483_648.0 => as_f32(a) as i32 as u32,
+        Unary::FloatToUint if as_f32(a) > -1.0 && as_f32(a) < 4_294_967_296.0 => as_f32(a) as u32,
         Unary::FloatToInt | Unary::FloatToUint => return chooser.any(0),
-        Unary::NegateFloat => float(-of(a)),
-        Unary::AbsFloat => float(of(a).abs()),
+        Unary::NegateFloat => float(-as_f32(a)),
+        Unary::AbsFloat => float(as_f32(a).abs()),
         Unary::AbsInt => (a as i32).wrapping_abs() as u32,
         Unary::SignInt => (a as i32).signum() as u32,
         Unary::SignUint => u32::from(a != 0),
-        Unary::Floor => float(of(a).floor()),
-        Unary::Ceil => float(of(a).ceil()),
-        Unary::Trunc => float(of(a).trunc()),
-        Unary::Sqrt if of(a) < 0.0 => return chooser.any(0),
-        Unary::Sqrt => float(of(a).sqrt()),
+        Unary::Floor => float(as_f32(a).floor()),
+        Unary::Ceil => float(as_f32(a).ceil()),
+        Unary::Trunc => float(as_f32(a).trunc()),
+        Unary::Sqrt if as_f32(a) < 0.0 => return chooser.any(0),
+        Unary::Sqrt => float(as_f32(a).sqrt()),
         Unary::CountBits => a.count_ones(),
         Unary::ReverseBits => a.reverse_bits(),
-        Unary::IsNan => u32::from(of(a).is_nan()),
-        Unary::IsInf => u32::from(of(a).is_infinite()),
-        Unary::IsFinite => u32::from(of(a).is_finite()),
+        Unary::IsNan => u32::from(as_f32(a).is_nan()),
+        Unary::IsInf => u32::from(as_f32(a).is_infinite()),
+        Unary::IsFinite => u32::from(as_f32(a).is_finite()),
     })
 }
 
@@ -264,7 +264,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
         };
     }
     // Whether a store to that object has no effect, because the thread is a helper.
-    macro_rules! helps {
+    macro_rules! has_no_effect {
         ($object:expr) => {{
             let outside = $object >= BUFFERS;
             shared.memory.doubted |= doubtful && outside;
@@ -292,9 +292,9 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             Instruction::Sub { to, a, b } => get!(to) = get!(a).wrapping_sub(get!(b)),
             Instruction::Mul { to, a, b } => get!(to) = get!(a).wrapping_mul(get!(b)),
             Instruction::And { to, a, b } => get!(to) = get!(a) & get!(b),
-            Instruction::AddFloat { to, a, b } => get!(to) = float(of(get!(a)) + of(get!(b))),
-            Instruction::SubFloat { to, a, b } => get!(to) = float(of(get!(a)) - of(get!(b))),
-            Instruction::MulFloat { to, a, b } => get!(to) = float(of(get!(a)) * of(get!(b))),
+            Instruction::AddFloat { to, a, b } => get!(to) = float(as_f32(get!(a)) + as_f32(get!(b))),
+            Instruction::SubFloat { to, a, b } => get!(to) = float(as_f32(get!(a)) - as_f32(get!(b))),
+            Instruction::MulFloat { to, a, b } => get!(to) = float(as_f32(get!(a)) * as_f32(get!(b))),
             Instruction::Jump { target } => {
                 pc = target as usize;
                 continue;
@@ -330,7 +330,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 }
             }
             Instruction::JumpLessFloat { a, b, target } => {
-                if of(get!(a)) < of(get!(b)) {
+                if as_f32(get!(a)) < as_f32(get!(b)) {
                     pc = target as usize;
                     continue;
                 }
@@ -414,7 +414,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             }
             Instruction::StoreFar { object, offset, plus, from } => {
                 let (o, value) = (get!(object), get!(from));
-                if !helps!(o) {
+                if !has_no_effect!(o) {
                     far!(o, get!(offset).wrapping_add(plus), 1)[0] = value;
                 }
             }
@@ -437,7 +437,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 let (o, to) = (get!(object), get!(offset));
                 if o == OWN {
                     words.copy_within(range!(from, n), to as usize);
-                } else if !helps!(o) {
+                } else if !has_no_effect!(o) {
                     let found = match self::object(&mut [], shared, o, to, n) {
                         Some(found) => found,
                         None => stop!(OUTSIDE),
@@ -471,7 +471,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             }
             Instruction::Atomic { modify, to, pointer, value } => {
                 let (o, value) = (get!(pointer), get!(value));
-                if helps!(o) {
+                if has_no_effect!(o) {
                     get!(to) = chosen!(chooser.any(0));
                 } else {
                     let place = &mut far!(o, get!(pointer + 1), 1)[0];
@@ -483,7 +483,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             Instruction::CompareExchange { to, pointer, values } => {
                 let (compare, new) = (get!(values), get!(values + 1));
                 let o = get!(pointer);
-                if helps!(o) {
+                if has_no_effect!(o) {
                     get!(to) = chosen!(chooser.any(0));
                 } else {
                     let place = &mut far!(o, get!(pointer + 1), 1)[0];

@@ -32,8 +32,8 @@ pub(super) fn call(
     };
     let object = words[call.texture as usize] - BUFFERS;
     let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
-    let given = call.arguments.iter().map(|(ty, at)| (*ty, &words[range(at)]));
-    let mut arguments = Arguments::new(&code.types, given);
+    let typed_arguments = call.arguments.iter().map(|(ty, at)| (*ty, &words[range(at)]));
+    let mut arguments = Arguments::new(&code.types, typed_arguments);
     let result: SmallVec<[u32; 4]> = match call.meaning {
         meaning if is_filter(meaning) || is_gather(meaning) => {
             let sampler = sampler.ok_or(NONE)?;
@@ -41,14 +41,14 @@ pub(super) fn call(
         }
         Meaning::Load => {
             let coordinates = arguments.typed().ok_or(NONE)?;
-            let named = texel::named(chooser, texture, coordinates, arguments.elements().unwrap_or(&[]));
-            load(code, call, (texture, object), named, shared, chooser)
+            let position = texel::named_texel(chooser, texture, coordinates, arguments.elements().unwrap_or(&[]));
+            load(code, call, (texture, object), position, shared, chooser)
         }
         Meaning::Store => {
             let (value, coordinates) = (arguments.elements().ok_or(NONE)?, arguments.typed().ok_or(NONE)?);
-            let named = texel::named(chooser, texture, coordinates, &[]);
-            if let Some(bytes) = named.and_then(|(_, at)| texture.offset(0, at)) {
-                let held: SmallVec<[u32; 4]> = (0..texture.channels())
+            let position = texel::named_texel(chooser, texture, coordinates, &[]);
+            if let Some(bytes) = position.and_then(|(_, at)| texture.offset(0, at)) {
+                let texel_bits: SmallVec<[u32; 4]> = (0..texture.channels())
                     .map(|c| match value.get(c) {
                         Some(&bits) => texture.stored_bits(chooser, c, bits),
                         None => texture.any_code(chooser, c),
@@ -58,9 +58,9 @@ pub(super) fn call(
                 if !chooser.open && !stage.helper {
                     let at = bytes as usize / 4;
                     let memory = &mut *shared.memory;
-                    let place = memory.buffers.get_mut(object as usize).and_then(|b| b.get_mut(at..at + held.len()));
-                    place.ok_or(NONE)?.copy_from_slice(&held);
-                    if let Some(undefined) = memory.undefined.get_mut(object as usize).and_then(|u| u.get_mut(at..at + held.len())) {
+                    let place = memory.buffers.get_mut(object as usize).and_then(|b| b.get_mut(at..at + texel_bits.len()));
+                    place.ok_or(NONE)?.copy_from_slice(&texel_bits);
+                    if let Some(undefined) = memory.undefined.get_mut(object as usize).and_then(|u| u.get_mut(at..at + texel_bits.len())) {
                         undefined.fill(false);
                     }
                 }
@@ -116,12 +116,12 @@ fn load(
     code: &Code,
     call: &TextureCall,
     (texture, object): (&Texture, u32),
-    named: Option<(i64, [i64; 3])>,
+    position: Option<(i64, [i64; 3])>,
     shared: &Shared,
     chooser: &mut Chooser,
 ) -> SmallVec<[u32; 4]> {
     let (scalar, count) = elements_of(&code.types, call.ty);
-    let place = named.and_then(|(level, at)| {
+    let place = position.and_then(|(level, at)| {
         let level = u32::try_from(level).ok()?;
         Some((level, at, texture.offset(level, at)?))
     });

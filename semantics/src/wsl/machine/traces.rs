@@ -34,7 +34,7 @@ pub enum Traced {
 
 /// The state of a thread after it has run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Now {
+enum ThreadState {
     Waits,
     Ended,
     /// Its fuel is used up.
@@ -65,7 +65,7 @@ impl Compiled {
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: 0, time: settings.time, nodes: 0 };
         let mut words = Vec::new();
-        let (mut all, mut any_cut) = (0, false);
+        let (mut total, mut any_cut) = (0, false);
         for group in 0..grid.groups {
             shared.group.clear();
             shared.group.resize(self.code.group as usize, 0);
@@ -76,15 +76,15 @@ impl Compiled {
                 arguments(group, thread, &mut words);
                 threads.push(self.thread(&words, shared.memory, settings.strategy, first.wrapping_add(thread))?);
             }
-            match self.compared(&mut threads, &mut shared, settings, reversed) {
+            match self.compare_traces(&mut threads, &mut shared, settings, reversed) {
                 Traced::Same { met, cut } => {
-                    all += met;
+                    total += met;
                     any_cut |= cut;
                 }
                 other => return Ok(other),
             }
         }
-        Ok(Traced::Same { met: all, cut: any_cut })
+        Ok(Traced::Same { met: total, cut: any_cut })
     }
 
     /// Compares the traces of the four threads of a quad, by operations over it. The parameters are
@@ -107,14 +107,14 @@ impl Compiled {
             threads.push(thread);
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: 0, time: settings.time, nodes: 0 };
-        Ok(self.compared(&mut threads, &mut shared, settings, reversed))
+        Ok(self.compare_traces(&mut threads, &mut shared, settings, reversed))
     }
 
     /// Runs threads from one instance to the next, while all of them reach the same instance.
-    fn compared(&self, threads: &mut [Thread], shared: &mut Shared, settings: &Settings, reversed: bool) -> Traced {
+    fn compare_traces(&self, threads: &mut [Thread], shared: &mut Shared, settings: &Settings, reversed: bool) -> Traced {
         let n = threads.len();
         let mut fuel = vec![settings.fuel; n];
-        let mut now = vec![Now::Ended; n];
+        let mut states = vec![ThreadState::Ended; n];
         let mut met = 0;
         loop {
             for turn in 0..n {
@@ -122,27 +122,29 @@ impl Compiled {
                 shared.fuel = fuel[k];
                 let stop = self.resume(&mut threads[k], shared, settings.count);
                 fuel[k] = shared.fuel;
-                now[k] = match stop {
-                    Stop::Barrier => Now::Waits,
-                    Stop::Quad if threads[k].stage.lane.is_some() => Now::Waits,
-                    Stop::Returned | Stop::Discarded => Now::Ended,
-                    Stop::OutOfFuel => Now::Cut,
+                states[k] = match stop {
+                    Stop::Barrier => ThreadState::Waits,
+                    Stop::Quad if threads[k].stage.lane.is_some() => ThreadState::Waits,
+                    Stop::Returned | Stop::Discarded => ThreadState::Ended,
+                    Stop::OutOfFuel => ThreadState::Cut,
                     stop => return self.stopped(&threads[k], stop),
                 };
             }
-            let cut = now.contains(&Now::Cut);
-            let Some(first) = now.iter().position(|&now| now != Now::Cut) else { return Traced::Same { met, cut } };
-            let same = |k: usize| now[k] == now[first] && (now[k] == Now::Ended || self.at_same(&threads[first], &threads[k]));
-            if let Some(other) = (first..n).find(|&k| now[k] != Now::Cut && !same(k)) {
-                let place = |k: usize| (now[k] == Now::Waits).then(|| self.place(&threads[k]));
-                let of = |k: usize| Waiting { thread: threads[k].chooser.thread, place: place(k) };
-                return Traced::Apart(of(first), of(other));
+            let cut = states.contains(&ThreadState::Cut);
+            let Some(first) = states.iter().position(|&state| state != ThreadState::Cut) else { return Traced::Same { met, cut } };
+            let same = |k: usize| {
+                states[k] == states[first] && (states[k] == ThreadState::Ended || self.at_same_instance(&threads[first], &threads[k]))
+            };
+            if let Some(other) = (first..n).find(|&k| states[k] != ThreadState::Cut && !same(k)) {
+                let place = |k: usize| (states[k] == ThreadState::Waits).then(|| self.place(&threads[k]));
+                let waiting = |k: usize| Waiting { thread: threads[k].chooser.thread, place: place(k) };
+                return Traced::Apart(waiting(first), waiting(other));
             }
-            if cut || now[first] == Now::Ended {
+            if cut || states[first] == ThreadState::Ended {
                 return Traced::Same { met, cut };
             }
             if threads[0].stage.lane.is_some()
-                && let Err((k, stop)) = self.meet(threads)
+                && let Err((k, stop)) = self.pass_together(threads)
             {
                 return self.stopped(&threads[k], stop);
             }

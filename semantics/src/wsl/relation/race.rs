@@ -31,25 +31,25 @@ pub const RULES: Rules = Rules { settles: false, ..Rules::MODEL };
 pub type Race = concurrency::Race<Span>;
 
 /// Up to two numbers. Two are enough to tell whether there is a number other than a given one.
-type Two = [Option<u32>; 2];
+type UpToTwo = [Option<u32>; 2];
 
-fn add(two: &mut Two, number: u32) -> bool {
+fn add(two: &mut UpToTwo, number: u32) -> bool {
     match two.iter().position(|n| n.is_none_or(|n| n == number)) {
         Some(at) => two[at].replace(number).is_none(),
         None => false,
     }
 }
 
-fn another(two: &Two, number: u32) -> bool {
+fn has_other(two: &UpToTwo, number: u32) -> bool {
     two.iter().flatten().any(|&n| n != number)
 }
 
 /// The stores of one word that race.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stores {
-    groups: Two,
+    groups: UpToTwo,
     /// The threads, by group and epoch.
-    threads: FxHashMap<(u32, u32), Two>,
+    threads: FxHashMap<(u32, u32), UpToTwo>,
 }
 
 /// The stores that race, by object, word, and whether they are atomic.
@@ -77,18 +77,18 @@ pub struct Races {
 }
 
 impl Known {
-    fn add(&mut self, word: (ObjectId, u32), atomic: bool, by: Agent, epoch: u32) {
+    fn add(&mut self, word: (ObjectId, u32), atomic: bool, agent: Agent, epoch: u32) {
         let stores = self.0.entry((word.0, word.1, atomic)).or_default();
-        add(&mut stores.groups, by.workgroup);
-        add(stores.threads.entry((by.workgroup, epoch)).or_default(), by.local);
+        add(&mut stores.groups, agent.workgroup);
+        add(stores.threads.entry((agent.workgroup, epoch)).or_default(), agent.local);
     }
 
     /// Whether an access that reads races with one of these stores.
-    fn races(&self, word: (ObjectId, u32), atomic: bool, by: Agent, epoch: u32) -> bool {
+    fn races(&self, word: (ObjectId, u32), atomic: bool, agent: Agent, epoch: u32) -> bool {
         let kinds: &[bool] = if atomic { &[false] } else { &[false, true] };
         kinds.iter().filter_map(|&atomic| self.0.get(&(word.0, word.1, atomic))).any(|stores| {
-            let beside = stores.threads.get(&(by.workgroup, epoch));
-            another(&stores.groups, by.workgroup) || beside.is_some_and(|threads| another(threads, by.local))
+            let threads_of_epoch = stores.threads.get(&(agent.workgroup, epoch));
+            has_other(&stores.groups, agent.workgroup) || threads_of_epoch.is_some_and(|threads| has_other(threads, agent.local))
         })
     }
 

@@ -65,20 +65,20 @@ impl<'p> Traces<'p> {
     ///
     /// # Errors
     /// If there are too many threads, or the resources do not fit the entry point.
-    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &TraceSettings) -> Result<Traced, InvalidInput> {
-        let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
+    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, trace_settings: &TraceSettings) -> Result<Traced, InvalidInput> {
+        let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, trace_settings.strategy);
         let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
-        let settings = Settings { strategy: how.strategy, fuel: how.fuel, ..Settings::default() };
+        let settings = Settings { strategy: trace_settings.strategy, fuel: trace_settings.fuel, ..Settings::default() };
         if self.entry.stage == Stage::Fragment {
             let start = |lane: usize| {
                 let mut arguments = Vec::new();
-                flat_words(&resources, &self.of_pixel(&resources, lane), &mut arguments)
+                flat_words(&resources, &self.pixel_arguments(&resources, lane), &mut arguments)
                     .ok_or_else(|| InvalidInput::new(InputFault::Missing, "an argument has no value"))?;
                 let stage = InDraw { lane: Some(lane), helper: false, doubtful: false };
                 Ok::<Start, InvalidInput>(Start { number: lane as u32, choices: 0, stage, arguments })
             };
             let starts = [start(0)?, start(1)?, start(2)?, start(3)?];
-            return self.compiled.traces_of_quad(starts, &mut memory, &settings, how.reversed);
+            return self.compiled.traces_of_quad(starts, &mut memory, &settings, trace_settings.reversed);
         }
         let dispatch = Dispatch { program: self.program, text: "", entry: self.entry, groups, resources };
         let size = dispatch.size();
@@ -86,24 +86,24 @@ impl<'p> Traces<'p> {
         let (Some(groups), Some(threads)) = (count(groups), count(size)) else {
             return Err(InvalidInput::new(InputFault::Limit, "there are more than 2^32 threads or groups"));
         };
-        let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
+        let at = |n: u32, sizes: [u32; 3]| [n % sizes[0], n / sizes[0] % sizes[1], n / sizes[0] / sizes[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
             let values = dispatch.arguments(&self.shared, at(group, dispatch.groups), at(thread, size), thread);
             // The arguments of a thread of a compute entry point are definite.
             let _ = flat_words(&dispatch.resources, &values, words);
         };
-        self.compiled.traces_of_grid(Grid { groups, threads }, &mut arguments, &mut memory, &settings, how.reversed)
+        self.compiled.traces_of_grid(Grid { groups, threads }, &mut arguments, &mut memory, &settings, trace_settings.reversed)
     }
 
     /// The arguments of the thread of a pixel.
-    fn of_pixel(&self, resources: &[Resource], lane: usize) -> Vec<Value> {
+    fn pixel_arguments(&self, resources: &[Resource], lane: usize) -> Vec<Value> {
         let pixel = [lane % 2, lane / 2].map(|x| (x as f32 + 0.5) / 2.0);
         let function = self.program.env.function(self.entry.function);
         let words = |ty| self.shared.words(ty).unwrap_or(0) as usize;
         let zeros = |ty| Words::from_elem(Word::Bits(0), words(ty));
         let mut values: Vec<Value> = function.parameters.iter().map(|p| Value { ty: p.ty, words: zeros(p.ty) }).collect();
         for item in &self.entry.inputs {
-            let given: Words = match item.semantic {
+            let argument: Words = match item.semantic {
                 Some((Semantic::Attribute(_), _)) if self.is_of_floats(item.ty) => {
                     let place = [pixel[0], pixel[1], 0.0, 0.0];
                     place.iter().take(words(item.ty)).map(|x| Word::Bits(x.to_bits())).collect()
@@ -115,8 +115,8 @@ impl<'p> Traces<'p> {
             };
             let Some(value) = item.parameter.and_then(|p| values.get_mut(p as usize)) else { continue };
             let at = offset(self.program, &self.shared, item, value.ty) as usize / 4;
-            if let Some(place) = value.words.get_mut(at..at + given.len()) {
-                place.copy_from_slice(&given);
+            if let Some(place) = value.words.get_mut(at..at + argument.len()) {
+                place.copy_from_slice(&argument);
             }
         }
         values

@@ -48,43 +48,47 @@ impl Specialization {
     /// # Errors
     /// If a constant is not given or given twice, if a value is none of its constant's type, or if
     /// a name is no constant of these entry points.
-    pub fn new(program: &Program, entries: &[&EntryPoint], given: &[(String, String)]) -> Result<Specialization, InvalidInput> {
-        for (i, (name, _)) in given.iter().enumerate() {
-            if given[..i].iter().any(|(other, _)| other == name) {
+    pub fn new(program: &Program, entries: &[&EntryPoint], pairs: &[(String, String)]) -> Result<Specialization, InvalidInput> {
+        for (i, (name, _)) in pairs.iter().enumerate() {
+            if pairs[..i].iter().any(|(other, _)| other == name) {
                 return Err(InvalidInput::new(InputFault::Unused, format!("the specialization constant {name} is given twice")));
             }
             if !entries.iter().any(|e| constants(program, e).iter().any(|(other, _)| other == name)) {
                 let mut all: Vec<String> = Vec::new();
-                for (name, of) in entries.iter().flat_map(|e| constants(program, e)) {
-                    let text = format!("{name} ({})", of.name());
+                for (name, scalar) in entries.iter().flat_map(|e| constants(program, e)) {
+                    let text = format!("{name} ({})", scalar.name());
                     if !all.contains(&text) {
                         all.push(text);
                     }
                 }
                 let all = if all.is_empty() { "there is none".to_string() } else { format!("there are: {}", all.join(", ")) };
-                let run = entries.iter().map(|e| program.env.names.name(program.env.function(e.function).name.name)).collect::<Vec<_>>();
+                let entry_names =
+                    entries.iter().map(|e| program.env.names.name(program.env.function(e.function).name.name)).collect::<Vec<_>>();
                 return Err(InvalidInput::new(
                     InputFault::Unused,
-                    format!("no specialization constant of {} is called {name}; {all}", run.join(" and ")),
+                    format!("no specialization constant of {} is called {name}; {all}", entry_names.join(" and ")),
                 ));
             }
         }
         let mut words = FxHashMap::default();
         for entry in entries {
             for (k, item) in entry.inputs.iter().enumerate() {
-                let Some((name, of)) = constant(program, item) else { continue };
-                let Some((_, value)) = given.iter().find(|(other, _)| other == name) else {
+                let Some((name, scalar)) = constant(program, item) else { continue };
+                let Some((_, value)) = pairs.iter().find(|(other, _)| other == name) else {
                     let function = program.env.names.name(program.env.function(entry.function).name.name);
                     return Err(InvalidInput::new(
                         InputFault::Missing,
                         format!(
                             "nothing is given for the specialization constant {name} ({}) of {function}: write --spec {name}=…",
-                            of.name()
+                            scalar.name()
                         ),
                     ));
                 };
-                let word = word(value, of).ok_or_else(|| {
-                    InvalidInput::new(InputFault::Text, format!("\"{value}\" for the specialization constant {name} is no {}", of.name()))
+                let word = word(value, scalar).ok_or_else(|| {
+                    InvalidInput::new(
+                        InputFault::Text,
+                        format!("\"{value}\" for the specialization constant {name} is no {}", scalar.name()),
+                    )
                 })?;
                 words.insert((entry.function, k as u32), word);
             }
@@ -102,13 +106,13 @@ impl Specialization {
 /// The word of a value as text. A `bool` is `true` or `false`. An integer is decimal or
 /// hexadecimal, and a `uint` may end in `u`. A `float` may end in `f`, or is `inf`, `-inf`
 /// or `nan`.
-fn word(text: &str, of: Scalar) -> Option<u32> {
+fn word(text: &str, scalar: Scalar) -> Option<u32> {
     let magnitude = |digits: &str| match digits.strip_prefix("0x") {
         Some(hexadecimal) if hexadecimal.bytes().all(|b| b.is_ascii_hexdigit()) => u32::from_str_radix(hexadecimal, 16).ok(),
         None if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
         _ => None,
     };
-    match of {
+    match scalar {
         Scalar::Bool => match text {
             "true" => Some(1),
             "false" => Some(0),

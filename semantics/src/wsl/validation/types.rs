@@ -179,8 +179,8 @@ impl TypeId {
 
     /// `matrix<scalar, columns, rows>`, of `float` or `bool`, both numbers from 2 to 4.
     pub const fn matrix(scalar: Scalar, columns: u8, rows: u8) -> TypeId {
-        let of = if let Scalar::Bool = scalar { 0 } else { 1 };
-        TypeId(20 + of * 9 + (columns as u32 - 2) * 3 + (rows as u32 - 2))
+        let kind = if let Scalar::Bool = scalar { 0 } else { 1 };
+        TypeId(20 + kind * 9 + (columns as u32 - 2) * 3 + (rows as u32 - 2))
     }
 }
 

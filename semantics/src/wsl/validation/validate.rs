@@ -44,8 +44,8 @@ pub fn check_with(core: &core::Program, planted: Planted, premises: Premises) ->
     let mut checker = Checker::new(builder, premises);
     let bodies = checker.functions();
     let order = checker.calls(&bodies);
-    let Checker { b, mut program, .. } = checker;
-    let Builder { env, mut errors, fired, .. } = b;
+    let Checker { builder, mut program, .. } = checker;
+    let Builder { env, mut errors, fired, .. } = builder;
     if let Some(rule) = fired.refusal() {
         errors.push(Error::new(rule, Span { start: 0, end: 0 }, "this rule is planted never to hold"));
     }

@@ -27,8 +27,8 @@ impl Strategy {
             Strategy::Carry => None,
             Strategy::First => Some(0),
             Strategy::Random(seed) => {
-                let mixed = mix(mix(seed ^ u64::from(thread).wrapping_mul(STEP)).wrapping_add(number));
-                Some(((u128::from(mixed) * u128::from(options)) >> 64) as u64)
+                let random_bits = mix(mix(seed ^ u64::from(thread).wrapping_mul(STEP)).wrapping_add(number));
+                Some(((u128::from(random_bits) * u128::from(options)) >> 64) as u64)
             }
         }
     }

@@ -78,11 +78,11 @@ impl Layouts {
             Type::Struct(id) => {
                 let (mut at, mut align, mut offsets) = (0u64, 1, Vec::new());
                 for field in &env.structure(id).fields {
-                    let of = self.of(env, field.ty)?;
-                    at = at.checked_next_multiple_of(of.align)?;
+                    let layout = self.of(env, field.ty)?;
+                    at = at.checked_next_multiple_of(layout.align)?;
                     offsets.push(at);
-                    at = at.checked_add(of.size)?;
-                    align = align.max(of.align);
+                    at = at.checked_add(layout.size)?;
+                    align = align.max(layout.align);
                 }
                 self.offsets.insert(id, offsets);
                 plain(at.checked_next_multiple_of(align)?, align)

@@ -5,7 +5,7 @@
 //! touches part of a word.
 
 use crate::concurrency::Kind;
-use crate::wsl::meaning::{Lanes, Op};
+use crate::wsl::meaning::{Evaluator, Op};
 use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::race::Races;
 use crate::wsl::syntax::AddressSpace;
@@ -99,9 +99,9 @@ impl Memory {
         let old = self.read(opens, at, value.len() as u32)?;
         let mut value = Words::from_slice(value);
         for k in racing {
-            let either = opens.possible(old[k as usize]).or(opens.possible(value[k as usize]));
+            let possible = opens.possible(old[k as usize]).or(opens.possible(value[k as usize]));
             let first = value[k as usize].definite().unwrap_or(0);
-            value[k as usize] = match either {
+            value[k as usize] = match possible {
                 Possible::Values(values) => opens.leaf(Some(&values), Scalar::Uint, first),
                 Possible::Floats(_) | Possible::Any => opens.leaf(None, Scalar::Uint, first),
             };
@@ -139,20 +139,21 @@ impl Memory {
     /// The words at an address, without a record. `None` if they go out of the object.
     pub fn read(&self, opens: &mut OpenTerms, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
-        let here = |offset: u32| {
+        let words_at = |offset: u32| {
             let first = offset as usize / 4;
             object.words.get(first..first.checked_add(words as usize)?)
         };
         let Some(open) = at.open else {
-            let mut words = Words::from_slice(here(at.bytes)?);
+            let mut words = Words::from_slice(words_at(at.bytes)?);
             words.iter_mut().for_each(|word| *word = opens.read(*word));
             return Some(words);
         };
-        let which = opens.read(Word::Open(open));
-        let values = opens.values(which)?;
-        let parts: Vec<(u32, &[Word])> = values.iter().map(|&v| Some((v, here(at.bytes.wrapping_add(v))?))).collect::<Option<Vec<_>>>()?;
+        let index = opens.read(Word::Open(open));
+        let values = opens.values(index)?;
+        let parts: Vec<(u32, &[Word])> =
+            values.iter().map(|&v| Some((v, words_at(at.bytes.wrapping_add(v))?))).collect::<Option<Vec<_>>>()?;
         let word = |k: usize| -> Vec<(u32, Word)> { parts.iter().map(|&(v, words)| (v, words[k])).collect() };
-        (0..words as usize).map(|k| Some(opens.among(which, &word(k)))).collect()
+        (0..words as usize).map(|k| Some(opens.select(index, &word(k)))).collect()
     }
 
     /// Writes words at an address, without a record. `None` if they go out of the object. If the
@@ -160,8 +161,8 @@ impl Memory {
     /// between the old and the new value.
     pub fn write(&mut self, opens: &mut OpenTerms, at: Address, value: &[Word]) -> Option<()> {
         let object = self.objects.get_mut(at.object.0 as usize)?;
-        let which = at.open.map(|open| opens.read(Word::Open(open)));
-        let definite = match which {
+        let index = at.open.map(|open| opens.read(Word::Open(open)));
+        let definite = match index {
             None => Some(at.bytes),
             Some(Word::Bits(bits)) => Some(at.bytes.wrapping_add(bits)),
             Some(_) => None,
@@ -171,14 +172,14 @@ impl Memory {
             object.words.get_mut(first..first.checked_add(value.len())?)?.copy_from_slice(value);
             return Some(());
         }
-        let which = which?;
-        let values = opens.values(which)?;
+        let index = index?;
+        let values = opens.values(index)?;
         for &v in &values {
             let first = at.bytes.wrapping_add(v) as usize / 4;
             for (k, &new) in value.iter().enumerate() {
                 let old = *object.words.get(first + k)?;
                 let cases: Vec<(u32, Word)> = values.iter().map(|&other| (other, if other == v { new } else { old })).collect();
-                object.words[first + k] = opens.among(which, &cases);
+                object.words[first + k] = opens.select(index, &cases);
             }
         }
         Some(())

@@ -104,7 +104,7 @@ impl Printer<'_> {
         self.out.push_str(close);
     }
 
-    fn one(&mut self, word: Option<&Possible>, text: impl Fn(u32) -> String, key: impl Fn(u32) -> i64) {
+    fn print_scalar(&mut self, word: Option<&Possible>, text: impl Fn(u32) -> String, key: impl Fn(u32) -> i64) {
         match word {
             Some(Possible::Values(values)) => match values[..] {
                 [only] => self.out.push_str(&text(only)),
@@ -136,7 +136,7 @@ impl Printer<'_> {
         let env = &self.program.env;
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
-            Type::Scalar(of) | Type::Atomic(of) => self.one(
+            Type::Scalar(of) | Type::Atomic(of) => self.print_scalar(
                 // The bits of a float within bounds, read as an integer, are too many to list.
                 words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
@@ -155,7 +155,7 @@ impl Printer<'_> {
                     Some((element, _)) => format!("{name}.{element}"),
                     None => bits.to_string(),
                 };
-                self.one(words.first(), text, i64::from);
+                self.print_scalar(words.first(), text, i64::from);
             }
             Type::Vector(of, n) => {
                 let open = format!("{}(", env.type_name(ty));
@@ -185,7 +185,7 @@ impl Printer<'_> {
             Type::Pointer(..) => self.out.push_str("a pointer"),
             Type::ArrayReference(..) => {
                 self.out.push_str("a reference to elements: ");
-                self.one(words.get(1), |n| n.to_string(), i64::from);
+                self.print_scalar(words.get(1), |n| n.to_string(), i64::from);
             }
             Type::Sampler => self.out.push_str("a sampler"),
             Type::Texture(..) => self.out.push_str("a texture"),

@@ -252,7 +252,7 @@ pub fn built_in() -> Vec<Bug> {
                 let next = builtin::e_barrier(cx, e)?;
                 // The first step of a barrier waits. The thread is discarded only when the barrier
                 // has let it pass.
-                let passes = matches!(next.does(), NextAction::Becomes(_));
+                let passes = matches!(next.action(), NextAction::Becomes(_));
                 Some(if passes { Next::discards() } else { next })
             }),
         ),

@@ -62,9 +62,9 @@ fn computing(parts: Parts<'_>, planted: PlantedComponent) {
     parts.calculator.planted = Some(planted);
 }
 
-/// Gives an instruction a value in place of `not`, an undefined value or undefined behaviour.
-fn defined(instruction: Instruction, of: Core, computed: Computed, not: Computed, value: impl FnOnce() -> u64) -> Computed {
-    if instruction == Instruction::Core(of as u16) && computed == not { Computed::Value(value()) } else { computed }
+/// Gives an instruction a value in place of `undefined`, an undefined value or undefined behaviour.
+fn defined(instruction: Instruction, opcode: Core, computed: Computed, undefined: Computed, value: impl FnOnce() -> u64) -> Computed {
+    if instruction == Instruction::Core(opcode as u16) && computed == undefined { Computed::Value(value()) } else { computed }
 }
 
 #[rustfmt::skip]

@@ -124,15 +124,15 @@ impl Vector {
     ///
     /// The error says why the module does not load or compile.
     pub fn shown(&self, engines: &Engines) -> Result<[String; 2], Unexpected> {
-        let told = |e: &dyn std::fmt::Display| Unexpected::from(format!("{}: {e}", self.name));
-        let words = assemble(&self.text(), Options::default()).map_err(|e| told(&e))?;
-        let module = Module::load(&words).map_err(|e| told(&e))?;
+        let error = |e: &dyn std::fmt::Display| Unexpected::from(format!("{}: {e}", self.name));
+        let words = assemble(&self.text(), Options::default()).map_err(|e| error(&e))?;
+        let module = Module::load(&words).map_err(|e| error(&e))?;
         let operands: Vec<u8> = self.operands.iter().flat_map(|word| word.to_le_bytes()).collect();
         let buffers = [Buffer { set: 0, binding: 0, bytes: operands }, Buffer { set: 0, binding: 1, bytes: vec![0; 4] }];
         let limits = Limits { instructions: 10_000, ..Limits::default() };
         let dispatch = Dispatch { entry: "main", groups: [1, 1, 1], resources: Resources::of_buffers(&buffers), limits };
-        let relation = grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()).map_err(|e| told(&e))?;
-        let mut program = lockstep::Program::compile(&module, "main").map_err(|e| told(&e))?;
+        let relation = grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()).map_err(|e| error(&e))?;
+        let mut program = lockstep::Program::compile(&module, "main").map_err(|e| error(&e))?;
         if let Some(bug) = &engines.planted {
             program = program.planted(|parts| bug(parts));
         }
@@ -147,14 +147,14 @@ impl Vector {
     /// Checks that both engines show the required result. The error has their results.
     pub fn judge(&self, engines: &Engines) -> Result<(), Unexpected> {
         let ([relation, machine], expected) = (self.shown(engines)?, self.expected());
-        let who = match (relation == expected, machine == expected) {
+        let difference = match (relation == expected, machine == expected) {
             (true, true) => return Ok(()),
             (false, false) if relation == machine => format!("both show {relation}"),
             (false, false) => format!("the relation shows {relation} and the machine {machine}"),
             (false, true) => format!("the relation shows {relation}"),
             (true, false) => format!("the machine shows {machine}"),
         };
-        Err(format!("{}: {who}, where {expected} is due", self.name).into())
+        Err(format!("{}: {difference}, where {expected} is due", self.name).into())
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::moving::Side;
 use super::super::passing::{self, ComponentBound};
 use super::super::rewriting::{self, LOST, Polynomial};
 use super::super::rules::{self, Truth};
-use super::{CellId, Content, Made, Rules, Sets, Unsettled};
+use super::{CellId, Content, Origin, Rules, Sets, Unsettled};
 use crate::number::rules::doubt_of_rounded;
 use crate::number::{Lane, Op, Trust, Why, apply, composite, scalar, trust};
 
@@ -63,11 +63,11 @@ impl Rules {
 }
 
 impl Sets {
-    /// An operand's polynomial, why it is in doubt, and whether it is open. `noted` is its trust,
+    /// An operand's polynomial, why it is in doubt, and whether it is open. `trust` is its trust,
     /// if that differs from [`Trust::of_exact`].
     #[inline(always)]
-    fn part(&self, value: f32, noted: Option<&Trust>) -> Option<(Polynomial, Option<Why>, bool)> {
-        let Some(trust) = noted else { return Some((Polynomial::leaf(value), None, false)) };
+    fn operand_parts(&self, value: f32, trust: Option<&Trust>) -> Option<(Polynomial, Option<Why>, bool)> {
+        let Some(trust) = trust else { return Some((Polynomial::leaf(value), None, false)) };
         if let Some(grid) = trust.grid {
             return Some((Polynomial::certified(value, grid), trust.doubt, false));
         }
@@ -83,7 +83,7 @@ impl Sets {
     /// `None` otherwise. Operands are values with the trust that differs from [`Trust::of_exact`].
     #[inline(always)]
     pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<Open> {
-        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.operand_parts(x.0, x.1)?, self.operand_parts(y.0, y.1)?);
         if !(p_open || q_open) || !self.is_usual {
             return None;
         }
@@ -105,14 +105,14 @@ impl Sets {
                 Some(Open { value, doubt, cell })
             }
             Op::Abs | Op::Min | Op::Max => {
-                let of_one = op == Op::Abs;
-                let below = if of_one { p } else { p.compared_with(q) }.is_plainly_negative()?;
-                let is_x = of_one || below == (op == Op::Min);
+                let is_unary = op == Op::Abs;
+                let is_below = if is_unary { p } else { p.compared_with(q) }.is_plainly_negative()?;
+                let is_x = is_unary || is_below == (op == Op::Min);
                 let (value, chosen) = if is_x { (a, x.1) } else { (b, y.1) };
-                let value = if of_one { value.abs() } else { value };
+                let value = if is_unary { value.abs() } else { value };
                 let id = chosen.filter(|trust| trust.grid.is_none())?.cell?;
                 let Content::Polynomial(&polynomial) = self.content(id) else { return None };
-                let cell = if of_one && below { self.new_polynomial(-polynomial).ok()? } else { id };
+                let cell = if is_unary && is_below { self.new_polynomial(-polynomial).ok()? } else { id };
                 if value == 0.0 || value.is_nan() {
                     return None;
                 }
@@ -127,7 +127,7 @@ impl Sets {
     /// otherwise. Operands are those of [`Sets::plainly`]. The result has a trust if it is open.
     #[inline(always)]
     pub(crate) fn compared_plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<(bool, Option<Trust>)> {
-        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.operand_parts(x.0, x.1)?, self.operand_parts(y.0, y.1)?);
         if !(p_open || q_open) || !self.is_usual {
             return None;
         }
@@ -135,7 +135,7 @@ impl Sets {
         if let Some(is_below) = difference.is_plainly_negative() {
             return Some((holds(op, is_below), None));
         }
-        let is_polynomial = |noted: Option<&Trust>| match noted.and_then(|trust| trust.cell.filter(|_| trust.grid.is_none())) {
+        let is_polynomial = |trust: Option<&Trust>| match trust.and_then(|trust| trust.cell.filter(|_| trust.grid.is_none())) {
             Some(id) => matches!(self.content(id), Content::Polynomial(_)),
             None => true,
         };
@@ -145,15 +145,15 @@ impl Sets {
         if !difference.is_bounded() {
             // Like `compared_moved`: the errors of both sides and of moving terms, without the
             // divisors that leave the difference unbounded.
-            let moved = p.plain_error()? + q.plain_error()? + (p + q).plain_error()? + 4.0 * LOST;
-            return ((p.value - q.value).abs() > moved).then(|| (holds(op, p.value < q.value), None));
+            let error = p.plain_error()? + q.plain_error()? + (p + q).plain_error()? + 4.0 * LOST;
+            return ((p.value - q.value).abs() > error).then(|| (holds(op, p.value < q.value), None));
         }
         // Moving terms of polynomials gives no more than their difference does.
         if !difference.is_plainly_open() {
             return None;
         }
         let doubt = p_doubt.or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
-        let cell = self.new_boolean(Truth::BOTH, Made::Otherwise).ok()?;
+        let cell = self.new_boolean(Truth::BOTH, Origin::Otherwise).ok()?;
         Some((scalar::comparison(op, x.0, y.0), Some(Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) })))
     }
 
@@ -163,11 +163,11 @@ impl Sets {
     pub(crate) fn dot_plainly<'a>(&mut self, pairs: impl Iterator<Item = [(f32, Option<&'a Trust>); 2]>) -> Option<Open> {
         let (mut sum, mut doubt, mut any_open): (Option<(f32, Polynomial)>, _, _) = (None, None, false);
         for [x, y] in pairs {
-            let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+            let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.operand_parts(x.0, x.1)?, self.operand_parts(y.0, y.1)?);
             any_open |= p_open || q_open;
             doubt = doubt.or(p_doubt).or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
             let term = (x.0 * y.0, p * q);
-            sum = Some(sum.map_or(term, |(value, of)| (value + term.0, of + term.1)));
+            sum = Some(sum.map_or(term, |(value, polynomial)| (value + term.0, polynomial + term.1)));
         }
         let (value, polynomial) = sum?;
         // Without a doubt the result may have a certificate, which the general path finds.
@@ -211,7 +211,7 @@ impl Sets {
     /// Takes the general path, [`Sets::widen`].
     #[cold]
     #[inline(never)]
-    fn widened(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+    fn by_general_path(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
         self.widen(op.instruction(), &args[..op.arity()], std::slice::from_mut(&mut result))?;
         Ok(result)
@@ -221,10 +221,10 @@ impl Sets {
     fn polynomial_of(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let polynomials = (self.polynomial(x), self.polynomial(y));
         let (Some(p), Some(q), true, false) = (polynomials.0, polynomials.1, self.is_usual, Sets::is_leaf(x) && Sets::is_leaf(y)) else {
-            return self.widened(op, x, y, result);
+            return self.by_general_path(op, x, y, result);
         };
         let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
-        self.give_polynomial(&mut result, rewriting::simple(op, p, q), op.instruction(), &args[..op.arity()])?;
+        self.set_polynomial(&mut result, rewriting::simple(op, p, q), op.instruction(), &args[..op.arity()])?;
         Ok(result)
     }
 
@@ -240,9 +240,9 @@ impl Sets {
     #[inline(always)]
     fn chosen(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let (chosen, negated) = match (op, self.is_plainly_below(x, if op == Op::Abs { Lane::exact(0.0) } else { y })) {
-            (_, None) => return self.widened(op, x, y, result),
-            (Op::Abs, Some(below)) => (x, below),
-            (_, Some(below)) => (if below == (op == Op::Min) { x } else { y }, false),
+            (_, None) => return self.by_general_path(op, x, y, result),
+            (Op::Abs, Some(is_below)) => (x, is_below),
+            (_, Some(is_below)) => (if is_below == (op == Op::Min) { x } else { y }, false),
         };
         if let (None, Some(id)) = (chosen.trust.grid, chosen.trust.cell)
             && let Content::Polynomial(&polynomial) = self.content(id)
@@ -251,27 +251,27 @@ impl Sets {
             return Ok(result);
         }
         let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
-        let passed = self.passable(chosen);
-        self.give(&mut result, if negated { passed.negated() } else { passed }, op.instruction(), &args[..op.arity()])?;
+        let component = self.component_bound(chosen);
+        self.set_cell(&mut result, if negated { component.negated() } else { component }, op.instruction(), &args[..op.arity()])?;
         Ok(result)
     }
 
     fn divided(&mut self, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let (Some(p), Some(q), true) = (self.polynomial(x), self.polynomial(y), self.is_usual) else {
-            return self.widened(Op::Div, x, y, result);
+            return self.by_general_path(Op::Div, x, y, result);
         };
         // Quotients of floats without cells repeat, such as pixel centres over the picture's size.
         // A table holds them.
-        let (key, operands, is_kept) = ((x.bits, y.bits), [x, y], x.trust.cell.is_none() && y.trust.cell.is_none());
-        if is_kept && let Some(kept) = self.quotients.get(&key).filter(|kept| kept.operands == operands) {
-            let float = kept.float;
+        let (key, operands, is_cacheable) = ((x.bits, y.bits), [x, y], x.trust.cell.is_none() && y.trust.cell.is_none());
+        if is_cacheable && let Some(quotient) = self.quotients.get(&key).filter(|quotient| quotient.operands == operands) {
+            let float = quotient.float;
             result.trust.cell = Some(self.same_float(float)?);
             return Ok(result);
         }
-        let passed = self.quotient(operands, [p, q]).unwrap_or(ComponentBound::ANYTHING);
-        self.give(&mut result, passed, Op::Div.instruction(), &[(&[x], 1), (&[y], 1)])?;
-        if is_kept
-            && passed.set.is_bounded()
+        let component = self.quotient(operands, [p, q]).unwrap_or(ComponentBound::ANYTHING);
+        self.set_cell(&mut result, component, Op::Div.instruction(), &[(&[x], 1), (&[y], 1)])?;
+        if is_cacheable
+            && component.set.is_bounded()
             && let Some(id) = result.trust.cell
             && let Content::Float(float) = self.content(id)
         {
@@ -305,7 +305,7 @@ impl Sets {
         if truth != Truth::BOTH {
             return Ok(Lane::truth(truth.may_hold));
         }
-        result.trust.cell = Some(self.new_boolean(truth, Made::Otherwise)?);
+        result.trust.cell = Some(self.new_boolean(truth, Origin::Otherwise)?);
         Ok(result)
     }
 
@@ -319,7 +319,7 @@ impl Sets {
             match pairs.filter(|_| self.is_usual) {
                 Some(pairs) => {
                     let sum = composite::sum_of_products(pairs.into_iter());
-                    self.give_polynomial(&mut result, sum, Op::Dot.instruction(), &args)?;
+                    self.set_polynomial(&mut result, sum, Op::Dot.instruction(), &args)?;
                 }
                 None => self.widen(Op::Dot.instruction(), &args, std::slice::from_mut(&mut result))?,
             }
@@ -366,15 +366,15 @@ mod tests {
         if bits >> 60 < 6 || !value.is_finite() {
             return Lane::exact(value);
         }
-        let apart = value.abs() * if bits >> 50 & 1 == 0 { f32::EPSILON } else { 0.125 };
-        let set = Set::of(Span::between((value - apart).into(), (value + apart).into()));
+        let distance = value.abs() * if bits >> 50 & 1 == 0 { f32::EPSILON } else { 0.125 };
+        let set = Set::of(Span::between((value - distance).into(), (value + distance).into()));
         sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
     }
 
     /// All that is known of a lane, as text. The values of the polynomials in [`MovableTerms`] mean
     /// nothing and are left out.
     fn known(sets: &Sets, lane: Lane) -> String {
-        let ComponentBound { set, polynomial, moved } = sets.passable(lane);
+        let ComponentBound { set, polynomial, moved } = sets.component_bound(lane);
         let moved = format!("{moved:?}")
             .split("value: ")
             .map(|part| part.split_once(',').map_or(part, |(_, rest)| rest).to_string())
@@ -384,16 +384,16 @@ mod tests {
     }
 
     /// A lane's value, and its trust if the value does not imply it.
-    fn noted(lane: &Lane) -> (f32, Option<&Trust>) {
+    fn value_and_trust(lane: &Lane) -> (f32, Option<&Trust>) {
         (lane.float(), Some(&lane.trust).filter(|trust| **trust != Trust::of_exact(lane.float())))
     }
 
     fn plainly_or_else(sets: &mut Sets, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
-        if let Some(open) = sets.plainly(op, noted(&x), noted(&y)) {
+        if let Some(open) = sets.plainly(op, value_and_trust(&x), value_and_trust(&y)) {
             return Ok(Lane { bits: open.value.to_bits(), trust: open.trust() });
         }
         let compares = !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Negate | Op::Abs | Op::Min | Op::Max);
-        match if compares { sets.compared_plainly(op, noted(&x), noted(&y)) } else { None } {
+        match if compares { sets.compared_plainly(op, value_and_trust(&x), value_and_trust(&y)) } else { None } {
             Some((holds, trust)) => Ok(Lane { trust: trust.unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }),
             None => sets.simple(op, x, y),
         }
@@ -492,13 +492,13 @@ mod tests {
         let divisors = [Lane::exact(3.0), of(Op::Add, &[1.0, 2.0])];
         let mut different = std::collections::BTreeSet::new();
         for [x, y] in twos.iter().chain(&zeros).flat_map(|&x| divisors.map(|y| [[x, y]; 2])).flatten() {
-            let mut alone = sets.clone();
-            alone.quotients.clear();
-            let [alone, found] = [&mut alone, &mut sets].map(|sets| {
+            let mut without_table = sets.clone();
+            without_table.quotients.clear();
+            let [without_table, found] = [&mut without_table, &mut sets].map(|sets| {
                 let result = sets.simple(Op::Div, x, y).expect("room for a cell");
                 known(sets, result)
             });
-            assert_eq!(found, alone, "{x:?} / {y:?}");
+            assert_eq!(found, without_table, "{x:?} / {y:?}");
             different.insert(found);
         }
         assert!(different.len() >= 7, "{different:?}");
@@ -527,7 +527,7 @@ mod tests {
             let args = [&x, &y].map(|lanes| Tuple { lanes, columns: 1 });
             let expected = general.apply(&Arithmetic::default(), Op::Dot, &args).expect("room for a cell")[0];
             let mut plainly = sets.clone();
-            if let Some(open) = plainly.dot_plainly(x.iter().zip(&y).map(|(x, y)| [noted(x), noted(y)])) {
+            if let Some(open) = plainly.dot_plainly(x.iter().zip(&y).map(|(x, y)| [value_and_trust(x), value_and_trust(y)])) {
                 plain += 1;
                 assert_eq!(
                     known(&plainly, Lane { bits: open.value.to_bits(), trust: open.trust() }),

@@ -112,8 +112,8 @@ impl Bounds {
     /// The intersection of two bounds of one number. `self` if they contradict each other.
     #[must_use]
     pub(super) fn meet(self, other: Bounds) -> Bounds {
-        let met = Bounds { low: self.low.max(other.low), high: self.high.min(other.high) };
-        if met.low <= met.high { met } else { self }
+        let intersection = Bounds { low: self.low.max(other.low), high: self.high.min(other.high) };
+        if intersection.low <= intersection.high { intersection } else { self }
     }
 
     /// The greatest magnitude.
@@ -173,7 +173,7 @@ impl Bounds {
     }
 
     /// The greatest distance between a number of one and a number of the other.
-    pub(super) fn apart(self, other: Bounds) -> f64 {
+    pub(super) fn distance(self, other: Bounds) -> f64 {
         sum(self.high, -other.low).high.max(sum(other.high, -self.low).high)
     }
 }

@@ -186,7 +186,7 @@ impl Certain {
     /// A safe distance. `None` unless everything in the rule is known to be bounded.
     fn distance(&self, function: Glsl, x: f64, exact: Enclosure, y: f64) -> Option<f64> {
         let magnitude = x.abs();
-        let is_within = |is: bool, distance: f64| is.then_some(distance);
+        let is_within = |is_certain: bool, distance: f64| is_certain.then_some(distance);
         let nearer = exact.low.abs().min(exact.high.abs());
         // The relative error of a sum of two, rounded once.
         let rounding = if self.rounding == Rounding::TowardZero { 1.0 / 8_388_608.0 } else { 1.0 / 16_777_216.0 };

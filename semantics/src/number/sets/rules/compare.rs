@@ -82,7 +82,7 @@ fn of_numbers(relation: Relation, x: &Set, y: &Set) -> Truth {
 
 /// The possible results of a comparison of two floats.
 pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand) -> Truth {
-    let rules = Rules::other(FORMAT, profile.controls());
+    let rules = Rules::unlisted(FORMAT, profile.controls());
     // Without NoContraction a term may be moved from one side of a comparison to the other.
     if !rules.identity || has_special(&x.set) || !is_classification(instruction) && has_special(&y.set) {
         return Truth::BOTH;
@@ -145,7 +145,7 @@ fn equal(set: &Set) -> Set {
 /// is impossible.
 pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand, holds: bool) -> [Set; 2] {
     let unchanged = [x.set, y.set];
-    let rules = Rules::other(FORMAT, profile.controls());
+    let rules = Rules::unlisted(FORMAT, profile.controls());
     let Some(Question { relation, exchanged, negated }) = question(instruction).filter(|_| rules.identity) else { return unchanged };
     let special = [has_special(&x.set), has_special(&y.set)];
     let (Some(a), Some(b)) = (flushed(&finite(FORMAT, &x.set)).hull(), flushed(&finite(FORMAT, &y.set)).hull()) else { return unchanged };

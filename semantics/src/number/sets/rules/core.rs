@@ -42,8 +42,8 @@ pub(super) struct Parts {
 /// Whether a subnormal float is a member.
 fn has_subnormal(format: Format, span: &Span) -> bool {
     let within = |low: f64, high: f64| span.low <= high && low <= span.high;
-    let (least, most) = (format.spacing(), format.max_subnormal());
-    within(least, most) || within(-most, -least)
+    let (least, greatest) = (format.spacing(), format.max_subnormal());
+    within(least, greatest) || within(-greatest, -least)
 }
 
 /// Whether a subnormal float is a member.
@@ -73,8 +73,8 @@ pub(super) fn subnormals(format: Format, set: &Set) -> Set {
 
 /// The negations of all members.
 fn negated(set: &Set) -> Set {
-    let turned = set.spans().iter().fold(Set::NONE, |turned, span| turned.with(Span { low: -span.high, high: -span.low }));
-    if set.has_nan() { turned.or_nan() } else { turned }
+    let negated_set = set.spans().iter().fold(Set::NONE, |negated_set, span| negated_set.with(Span { low: -span.high, high: -span.low }));
+    if set.has_nan() { negated_set.or_nan() } else { negated_set }
 }
 
 /// The set with zeros of both signs.
@@ -91,8 +91,8 @@ fn least_below(format: Format, exact: Bounds, n: f64) -> Enclosure {
         return least;
     }
     let from = exact.low.clamp(2.0 * format.min(), format.max());
-    let below = f64::from_bits(from.to_bits() & !((1 << 52) - 1));
-    let power = if below < from { 2.0 * below } else { below };
+    let power_below = f64::from_bits(from.to_bits() & !((1 << 52) - 1));
+    let power = if power_below < from { 2.0 * power_below } else { power_below };
     let at_power = bounds::sum(power, -n * 2.0 * format.ulp(power));
     if power < exact.high && power < format.max() && at_power.low < least.low { at_power } else { least }
 }
@@ -105,13 +105,13 @@ impl Rules {
             may_flush: controls.denormals != Denormals::Preserve,
             must_flush: controls.denormals == Denormals::Flush,
             keeps_special: controls.keeps_special,
-            ..Rules::other(format, controls)
+            ..Rules::unlisted(format, controls)
         }
     }
 
     /// For every other instruction: no declaration keeps its subnormals, signs of zeros, infinities
     /// and NaN.
-    pub(super) fn other(format: Format, controls: Controls) -> Rules {
+    pub(super) fn unlisted(format: Format, controls: Controls) -> Rules {
         Rules {
             format,
             rounding: controls.rounding,
@@ -165,8 +165,8 @@ impl Rules {
             return with_zeros(set);
         }
         let normal = [Span { low: f64::NEG_INFINITY, high: -min }, Span { low: min, high: f64::INFINITY }];
-        let kept = normal.iter().fold(Set::NONE, |kept, &span| kept.union(set.meet(Set::of(span))));
-        with_zeros(if set.has_nan() { kept.or_nan() } else { kept })
+        let normal_part = normal.iter().fold(Set::NONE, |normal_part, &span| normal_part.union(set.meet(Set::of(span))));
+        with_zeros(if set.has_nan() { normal_part.or_nan() } else { normal_part })
     }
 
     /// CR: correctly rounded, for the numbers between two. Beyond the greatest finite float, both
@@ -226,12 +226,12 @@ impl Rules {
     ///
     /// OpFNegate of ∞ is -∞, and NaN stays NaN: the instructions are on the list
     /// of SignedZeroInfNanPreserve.
-    pub(super) fn moved(&self, set: &Set, negate: bool) -> Set {
+    pub(super) fn copied(&self, set: &Set, negate: bool) -> Set {
         let Some(Parts { finite, infinite, nan }) = self.operand(set) else { return Set::ANY };
         let mut result = if nan { Set::NAN } else { Set::NONE };
         result = result.union(finite);
-        for (is, infinity) in infinite.into_iter().zip([f64::NEG_INFINITY, f64::INFINITY]) {
-            if is {
+        for (is_member, infinity) in infinite.into_iter().zip([f64::NEG_INFINITY, f64::INFINITY]) {
+            if is_member {
                 result = result.with(Span::point(infinity));
             }
         }
@@ -253,8 +253,8 @@ impl Rules {
             result = with_zeros(result);
         }
         for (side, infinity) in [f64::NEG_INFINITY, f64::INFINITY].into_iter().enumerate() {
-            let meets = |other: &Parts| !other.finite.is_none() || other.infinite[side];
-            if x.infinite[side] && meets(&y) || y.infinite[side] && meets(&x) {
+            let can_meet = |other: &Parts| !other.finite.is_none() || other.infinite[side];
+            if x.infinite[side] && can_meet(&y) || y.infinite[side] && can_meet(&x) {
                 result = result.with(Span::point(infinity));
             }
             if x.infinite[side] && y.infinite[1 - side] {
@@ -282,8 +282,8 @@ impl Rules {
             result = result.with(Span { low: if self.rounding == Rounding::Either { -0.0 } else { 0.0 }, high: 0.0 });
         }
         if self.may_flush && has_subnormals(self.format, &finite) {
-            let most = subnormals(self.format, &finite).hull().map_or(0.0, |hull| hull.high.max(-hull.low));
-            result = self.flushed(result.with(Span { low: -most, high: most }), -most, most);
+            let greatest = subnormals(self.format, &finite).hull().map_or(0.0, |hull| hull.high.max(-hull.low));
+            result = self.flushed(result.with(Span { low: -greatest, high: greatest }), -greatest, greatest);
         }
         self.result(result)
     }

@@ -70,14 +70,14 @@ pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
     let below_one = 1.0 - rules.format.ulp(0.75);
     let rounded = |low: f64, high: f64| rules.rounded(Enclosure::point(low), Enclosure::point(high));
     // For numbers of one sign.
-    let of_part = |part: Span| match part.low.trunc() == part.high.trunc() {
+    let fraction_of_part = |part: Span| match part.low.trunc() == part.high.trunc() {
         true => rounded(part.low - part.low.trunc(), part.high - part.high.trunc()),
         false if part.high > 0.0 => rounded(0.0, below_one),
         false => rounded(-below_one, -0.0),
     };
     let (negative, positive) = (Span { low: f64::NEG_INFINITY, high: -0.0 }, Span { low: 0.0, high: f64::INFINITY });
     let parts = [negative, positive].into_iter().filter_map(|sign| x.meet(sign));
-    Some(parts.fold(Set::NONE, |set, part| set.union(of_part(part))))
+    Some(parts.fold(Set::NONE, |set, part| set.union(fraction_of_part(part))))
 }
 
 /// The significand and the exponent of 2 that Frexp gives for a finite number: x =
@@ -141,12 +141,12 @@ pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
         if greater { high } else { low }
     };
     let set = Set::of(Span { low: choose(x.low, y.low), high: choose(x.high, y.high) });
-    rules.result(set.union(alike(rules.format, x, y)))
+    rules.result(set.union(indistinguishable(rules.format, x, y)))
 }
 
 /// The values that a comparison that flushes its operands cannot tell apart: zeros and subnormals
 /// of both, if both have some. The chosen operand need not be flushed.
-fn alike(format: Format, x: Span, y: Span) -> Set {
+fn indistinguishable(format: Format, x: Span, y: Span) -> Set {
     let greatest = format.max_subnormal();
     let tiny = Span { low: -greatest, high: greatest };
     match (x.meet(tiny), y.meet(tiny)) {
@@ -163,7 +163,7 @@ pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set
     }
     let bound = |x: f64, low: f64, high: f64| Span::between(Span::between(x, low).high, high).low;
     let set = Set::of(Span { low: bound(x.low, low.low, high.low), high: bound(x.high, low.high, high.high) });
-    let set = [(x, low), (x, high), (low, high)].into_iter().fold(set, |set, (a, b)| set.union(alike(rules.format, a, b)));
+    let set = [(x, low), (x, high), (low, high)].into_iter().fold(set, |set, (a, b)| set.union(indistinguishable(rules.format, a, b)));
     Some(rules.result(set))
 }
 

@@ -107,7 +107,7 @@ pub(super) fn atan2(rules: &Rules, y: Span, x: Span) -> Option<Set> {
 
 /// Pow (x, y): INH(exp2(y·log2(x))).
 pub(super) fn pow(rules: &Rules, x: Span, y: Span) -> Option<Set> {
-    let logarithm = rules.through(Glsl::Log2, rules.leaf(x))?;
-    let power = rules.through(Glsl::Exp2, rules.multiply(rules.leaf(y), logarithm)?)?;
+    let logarithm = rules.apply_function(Glsl::Log2, rules.leaf(x))?;
+    let power = rules.apply_function(Glsl::Exp2, rules.multiply(rules.leaf(y), logarithm)?)?;
     Some(rules.inherited(range::pow(x.into(), y.into()), power))
 }

@@ -25,19 +25,19 @@ pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     let half = Value::constant(0.5);
     let formula = match function {
         // 1/inversesqrt(x).
-        Glsl::Sqrt => rules.divide(one, rules.through(Glsl::InverseSqrt, operand)?)?,
+        Glsl::Sqrt => rules.divide(one, rules.apply_function(Glsl::InverseSqrt, operand)?)?,
         // x·C, C correctly rounded.
         Glsl::Radians => rules.multiply(operand, constant(rules, DEGREE)?)?,
         Glsl::Degrees => rules.multiply(operand, constant(rules, RADIAN)?)?,
         // sin(x)/cos(x).
-        Glsl::Tan => rules.divide(rules.through(Glsl::Sin, operand)?, rules.through(Glsl::Cos, operand)?)?,
+        Glsl::Tan => rules.divide(rules.apply_function(Glsl::Sin, operand)?, rules.apply_function(Glsl::Cos, operand)?)?,
         // atan2(x, √(1 - x·x)) and atan2(√(1 - x·x), x).
         Glsl::Asin | Glsl::Acos => {
             let square = rules.square(operand)?;
             let rest = any_way([rules.subtract(one, square), rules.fused(operand.negated(), operand, one, false)])?;
             // x·x is at least 0, which the fused way does not use for bounds around 0.
             let rest = Value { exact: rest.exact.clamped(-f64::MAX, 1.0), device: rest.device.clamped(-f64::MAX, 1.0), ..rest };
-            let root = rules.through(Glsl::Sqrt, rest)?;
+            let root = rules.apply_function(Glsl::Sqrt, rest)?;
             let (y, x) = if function == Glsl::Asin { (operand, root) } else { (root, operand) };
             rules.angle(y, x)?
         }
@@ -46,21 +46,21 @@ pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
         Glsl::Cosh => rules.multiply(hyperbolic(rules, operand, true)?, half)?,
         // sinh(x)/cosh(x).
         Glsl::Tanh => {
-            let sinh = rules.through(Glsl::Sinh, operand)?;
-            rules.divide(sinh, rules.through(Glsl::Cosh, operand)?)?
+            let sinh = rules.apply_function(Glsl::Sinh, operand)?;
+            rules.divide(sinh, rules.apply_function(Glsl::Cosh, operand)?)?
         }
         // log(x + √(x·x ± 1)).
         Glsl::Asinh | Glsl::Acosh => {
             let unit = if function == Glsl::Asinh { one } else { one.negated() };
             let square = rules.square(operand)?;
             let radicand = any_way([rules.add(square, unit), rules.fused(operand, operand, unit, true)])?;
-            let root = rules.through(Glsl::Sqrt, radicand)?;
-            rules.through(Glsl::Log, rules.add(operand, root)?)?
+            let root = rules.apply_function(Glsl::Sqrt, radicand)?;
+            rules.apply_function(Glsl::Log, rules.add(operand, root)?)?
         }
         // log((1 + x)/(1 - x))·0.5.
         Glsl::Atanh => {
             let quotient = rules.divide(rules.add(one, operand)?, rules.subtract(one, operand)?)?;
-            rules.multiply(rules.through(Glsl::Log, quotient)?, half)?
+            rules.multiply(rules.apply_function(Glsl::Log, quotient)?, half)?
         }
         _ => return None,
     };
@@ -82,7 +82,7 @@ fn constant(rules: &Rules, near: f64) -> Option<Value> {
 
 /// exp(x) ± exp(-x).
 fn hyperbolic(rules: &Rules, x: Value, plus: bool) -> Option<Value> {
-    let (rising, falling) = (rules.through(Glsl::Exp, x)?, rules.through(Glsl::Exp, x.negated())?);
+    let (rising, falling) = (rules.apply_function(Glsl::Exp, x)?, rules.apply_function(Glsl::Exp, x.negated())?);
     if plus { rules.add(rising, falling) } else { rules.subtract(rising, falling) }
 }
 

@@ -114,14 +114,14 @@ pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Oper
 /// results are known.
 pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     let controls = profile.controls();
-    let (listed, other) = (Rules::listed(format, controls), Rules::other(format, controls));
+    let (listed, unlisted) = (Rules::listed(format, controls), Rules::unlisted(format, controls));
     if controls.wgsl && format != Format::Single && !is_correctly_rounded(instruction) {
         return None;
     }
     if args.iter().any(|(operands, _)| operands.iter().any(|operand| operand.set.is_none())) {
         return None;
     }
-    let operands = Operands { rules: other, args };
+    let operands = Operands { rules: unlisted, args };
     match instruction {
         Instruction::Core(opcode) => operands.core(&listed, spirv::Op::from_u32(opcode.into())?),
         Instruction::Glsl(number) => operands.glsl(Glsl::from_u32(number)?),
@@ -242,7 +242,7 @@ impl<'a> Operands<'a> {
 
     /// The result of a formula over vectors, by component: any value where the formula has
     /// no bound.
-    fn each_of(&self, count: usize, rule: impl Fn(usize) -> Option<Set>) -> Option<Sets> {
+    fn each_index(&self, count: usize, rule: impl Fn(usize) -> Option<Set>) -> Option<Sets> {
         Some((0..count).map(|i| rule(i).unwrap_or(Set::ANY)).collect())
     }
 
@@ -254,7 +254,7 @@ impl<'a> Operands<'a> {
     fn core(&self, listed: &Rules, opcode: spirv::Op) -> Option<Sets> {
         use spirv::Op;
         match opcode {
-            Op::FNegate => self.each(|[x]| listed.moved(&x.set, true)),
+            Op::FNegate => self.each(|[x]| listed.copied(&x.set, true)),
             Op::FAdd => self.each(|[x, y]| listed.sum(&x.set, &y.set)),
             Op::FSub => {
                 self.each(|[x, y]| if self.is_same(x, y) { listed.difference_of_one(&x.set) } else { listed.difference(&x.set, &y.set) })
@@ -274,7 +274,7 @@ impl<'a> Operands<'a> {
             Op::Transpose => {
                 let (matrix, columns) = *self.args.first()?;
                 let rows = matrix.len() / columns.max(1);
-                Some((0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows)).map(|x| listed.moved(&x.set, false)).collect())
+                Some((0..rows).flat_map(|r| matrix.iter().skip(r).step_by(rows)).map(|x| listed.copied(&x.set, false)).collect())
             }
             Op::Dot | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => self.products(opcode),
             Op::QuantizeToF16 => self.each_span(|[x]| exact::quantize(&self.rules, x)),
@@ -303,7 +303,7 @@ impl<'a> Operands<'a> {
         let (Some(x), Some(y)) = (self.components(0), self.components(1)) else {
             return Some(SmallVec::from_elem(Set::ANY, rows * columns));
         };
-        self.each_of(rows * columns, |i| {
+        self.each_index(rows * columns, |i| {
             let (c, r) = (i / rows, i % rows);
             self.rules.dot((0..terms).map(|k| (x[k * rows + r], y[c * terms + k])))
         })
@@ -379,11 +379,11 @@ impl<'a> Operands<'a> {
         let components = |k: usize| self.components(k);
         let anything = |count: usize| Some(SmallVec::from_elem(Set::ANY, count));
         match function {
-            Glsl::Length => self.each_of(1, |_| rules.length(&components(0)?)),
-            Glsl::Distance => self.each_of(1, |_| rules.distance(&components(0)?, &components(1)?)),
-            Glsl::Normalize => self.each_of(count, |i| rules.normalize(&components(0)?, i)),
-            Glsl::Cross if count == 3 => self.each_of(count, |i| rules.cross(&components(0)?, &components(1)?, i)),
-            Glsl::Reflect => self.each_of(count, |i| rules.reflect(&components(0)?, &components(1)?, i)),
+            Glsl::Length => self.each_index(1, |_| rules.length(&components(0)?)),
+            Glsl::Distance => self.each_index(1, |_| rules.distance(&components(0)?, &components(1)?)),
+            Glsl::Normalize => self.each_index(count, |i| rules.normalize(&components(0)?, i)),
+            Glsl::Cross if count == 3 => self.each_index(count, |i| rules.cross(&components(0)?, &components(1)?, i)),
+            Glsl::Reflect => self.each_index(count, |i| rules.reflect(&components(0)?, &components(1)?, i)),
             Glsl::FaceForward => {
                 let sets = (|| rules.face_forward(&components(0)?, &components(1)?, &components(2)?))();
                 sets.or_else(|| anything(count))
@@ -395,11 +395,11 @@ impl<'a> Operands<'a> {
             }
             Glsl::Determinant => {
                 let columns = self.args.first()?.1;
-                self.each_of(1, |_| rules.determinant(&components(0)?, columns))
+                self.each_index(1, |_| rules.determinant(&components(0)?, columns))
             }
             Glsl::MatrixInverse => {
                 let (matrix, columns) = (components(0), self.args.first()?.1);
-                self.each_of(count, |i| rules.inverse(matrix.as_ref()?, columns, i))
+                self.each_index(count, |i| rules.inverse(matrix.as_ref()?, columns, i))
             }
             _ => None,
         }

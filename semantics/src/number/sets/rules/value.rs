@@ -25,11 +25,11 @@ pub(super) struct Value {
     /// The floats between which a device's value lies.
     pub(super) device: Bounds,
     /// The greatest distance between the two for the same operand.
-    pub(super) apart: f64,
+    pub(super) distance: f64,
 }
 
 /// A sum for an error bound, rounded upward with room to spare.
-fn up(x: f64) -> f64 {
+fn round_up(x: f64) -> f64 {
     x * (1.0 + 1e-12)
 }
 
@@ -40,14 +40,14 @@ impl Value {
     /// A constant that is a float, and not a subnormal one.
     pub(super) fn constant(x: f64) -> Value {
         let exact = Bounds::point(x);
-        Value { exact, device: exact, apart: 0.0 }
+        Value { exact, device: exact, distance: 0.0 }
     }
 
     /// A result: the bounds of the exact and of a device's value, and another bound of their
     /// distance. `None` if a value may be infinite.
-    pub(super) fn new(exact: Bounds, device: Bounds, apart: f64) -> Option<Value> {
-        let apart = up(apart).min(device.apart(exact));
-        Some(Value { exact: exact.finite()?, device: device.finite()?, apart })
+    pub(super) fn new(exact: Bounds, device: Bounds, distance: f64) -> Option<Value> {
+        let distance = round_up(distance).min(device.distance(exact));
+        Some(Value { exact: exact.finite()?, device: device.finite()?, distance })
     }
 
     /// -x.
@@ -59,7 +59,7 @@ impl Value {
     /// Bounds of a formula that may be written in either of two ways.
     #[must_use]
     pub(super) fn either(self, other: Value) -> Value {
-        Value { exact: self.exact.meet(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
+        Value { exact: self.exact.meet(other.exact), device: self.device.hull(other.device), distance: self.distance.max(other.distance) }
     }
 
     /// The value moved into a range, as FClamp does.
@@ -71,7 +71,7 @@ impl Value {
     /// Bounds for the operands of both values, which may be different operands.
     #[must_use]
     pub(super) fn hull_with(self, other: Value) -> Value {
-        Value { exact: self.exact.hull(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
+        Value { exact: self.exact.hull(other.exact), device: self.device.hull(other.device), distance: self.distance.max(other.distance) }
     }
 
     /// Splits the value into pieces by the device's value. Together they cover all of it. A formula
@@ -83,8 +83,8 @@ impl Value {
         (0..count).map(move |i| {
             // Neighbouring pieces share an end.
             let device = Bounds { low: at(i), high: if i + 1 == count { high } else { at(i + 1) } };
-            let near = Bounds { low: bounds::sum(device.low, -self.apart).low, high: bounds::sum(device.high, self.apart).high };
-            Value { exact: self.exact.meet(near), device, ..self }
+            let nearby = Bounds { low: bounds::sum(device.low, -self.distance).low, high: bounds::sum(device.high, self.distance).high };
+            Value { exact: self.exact.meet(nearby), device, ..self }
         })
     }
 
@@ -95,51 +95,51 @@ impl Value {
 }
 
 /// Bounds of a formula that may be written in any of several ways. `None` if one has no bound.
-pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value> {
-    let mut all = None;
-    for way in ways {
-        let way = way?;
-        all = Some(all.map_or(way, |all: Value| all.either(way)));
+pub(super) fn any_way<const N: usize>(versions: [Option<Value>; N]) -> Option<Value> {
+    let mut result = None;
+    for version in versions {
+        let version = version?;
+        result = Some(result.map_or(version, |result: Value| result.either(version)));
     }
-    all
+    result
 }
 
 impl Rules {
     /// An operand of an instruction.
     pub(super) fn leaf(&self, span: Span) -> Value {
-        self.exactly(span.into())
+        self.start_from(span.into())
     }
 
     /// Numbers with which a formula starts. A device may have zero for a subnormal.
-    pub(super) fn exactly(&self, exact: Bounds) -> Value {
+    pub(super) fn start_from(&self, exact: Bounds) -> Value {
         let (Bounds { low, high }, min) = (exact, self.format.min());
         if low < min && high > -min && (low, high) != (0.0, 0.0) {
-            return Value { exact, device: exact.hull(Bounds::point(0.0)), apart: up(min) };
+            return Value { exact, device: exact.hull(Bounds::point(0.0)), distance: round_up(min) };
         }
-        Value { exact, device: exact, apart: 0.0 }
+        Value { exact, device: exact, distance: 0.0 }
     }
 
     /// The bounds of a set's floats in a formula. `None` if one of them is infinite or NaN.
-    pub(super) fn device(set: &Set) -> Option<Bounds> {
+    pub(super) fn finite_bounds(set: &Set) -> Option<Bounds> {
         let hull = set.hull().filter(|_| !set.has_nan())?;
         Bounds { low: hull.low, high: hull.high }.finite()
     }
 
     /// A result that a device rounds. `low` and `high` enclose the ends of its unrounded results.
-    fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, apart: f64) -> Option<Value> {
-        let device = Rules::device(&self.rounded(low, high))?;
+    fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, distance: f64) -> Option<Value> {
+        let device = Rules::finite_bounds(&self.rounded(low, high))?;
         // The exact number may be just above a power of two to which it is rounded.
         let unit = self.format.ulp(device.magnitude().next_up()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
         // A single number that is a float loses nothing when it is rounded.
         let lost = if low.low == high.high && device.low == device.high && low.low == device.low { 0.0 } else { unit };
         let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
-        Value::new(exact, device, apart + lost + flushed)
+        Value::new(exact, device, distance + lost + flushed)
     }
 
     /// x + y.
     pub(super) fn add(&self, x: Value, y: Value) -> Option<Value> {
         let (low, high) = (bounds::sum(x.device.low, y.device.low), bounds::sum(x.device.high, y.device.high));
-        self.rounded_value(x.exact.plus(y.exact), low, high, x.apart + y.apart)
+        self.rounded_value(x.exact.plus(y.exact), low, high, x.distance + y.distance)
     }
 
     /// x - y.
@@ -151,7 +151,7 @@ impl Rules {
     pub(super) fn multiply(&self, x: Value, y: Value) -> Option<Value> {
         let device = x.device.times(y.device);
         let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
-        self.rounded_value(x.exact.times(y.exact), low, high, product_apart(x, y))
+        self.rounded_value(x.exact.times(y.exact), low, high, product_distance(x, y))
     }
 
     /// x·x, where both factors are one value. A device may flush a subnormal on one side alone.
@@ -159,7 +159,7 @@ impl Rules {
     pub(super) fn square(&self, x: Value) -> Option<Value> {
         let device = x.device.squared();
         let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
-        self.rounded_value(x.exact.squared(), low, high, product_apart(x, x))
+        self.rounded_value(x.exact.squared(), low, high, product_distance(x, x))
     }
 
     /// x·y + z, rounded once; `same` if x and y are one value.
@@ -167,16 +167,16 @@ impl Rules {
         let times = |x: Bounds, y: Bounds| if same { x.squared() } else { x.times(y) };
         let device = times(x.device, y.device);
         let (low, high) = (bounds::sum(device.low, z.device.low), bounds::sum(device.high, z.device.high));
-        self.rounded_value(times(x.exact, y.exact).plus(z.exact), low, high, product_apart(x, y) + z.apart)
+        self.rounded_value(times(x.exact, y.exact).plus(z.exact), low, high, product_distance(x, y) + z.distance)
     }
 
     /// x/y under the rule of OpFDiv.
     pub(super) fn divide(&self, x: Value, y: Value) -> Option<Value> {
-        let device = Rules::device(&self.quotient(x.device, y.device)?)?;
+        let device = Rules::finite_bounds(&self.quotient(x.device, y.device)?)?;
         let exact = x.exact.over(y.exact)?;
-        let inherited = (x.apart + exact.magnitude() * y.apart) / y.device.least_magnitude();
+        let inherited = (x.distance + exact.magnitude() * y.distance) / y.device.least_magnitude();
         let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
-        Value::new(exact, device, up(inherited) + 2.5 * self.format.ulp(device.magnitude()) + flushed)
+        Value::new(exact, device, round_up(inherited) + 2.5 * self.format.ulp(device.magnitude()) + flushed)
     }
 
     /// trunc(x) if `toward_zero`, otherwise floor(x).
@@ -187,17 +187,21 @@ impl Rules {
     }
 
     /// A function of one float, under its own rule.
-    pub(super) fn through(&self, function: Glsl, x: Value) -> Option<Value> {
+    pub(super) fn apply_function(&self, function: Glsl, x: Value) -> Option<Value> {
         let span = Span { low: x.device.low, high: x.device.high };
-        let device = Rules::device(&glsl::of_one(self, function, span)?)?;
+        let device = Rules::finite_bounds(&glsl::of_one(self, function, span)?)?;
         let exact = range::of_one(function, x.exact)?;
         // The device's own error: the distance of its result from the exact result at the operand
         // that it has.
-        let there = range::of_one(function, x.device)?;
-        let own = if there.low == there.high { device.apart(there) } else { self.own_error(function, x.device, there) };
-        let inherited = if x.apart == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.apart };
+        let exact_at_device = range::of_one(function, x.device)?;
+        let own_error = if exact_at_device.low == exact_at_device.high {
+            device.distance(exact_at_device)
+        } else {
+            self.own_error(function, x.device, exact_at_device)
+        };
+        let inherited = if x.distance == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.distance };
         let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
-        Value::new(exact, device, inherited + own + flushed)
+        Value::new(exact, device, inherited + own_error + flushed)
     }
 
     /// The greatest distance of a device's result from the exact one at the operand that it has.
@@ -220,13 +224,13 @@ impl Rules {
     /// formula's exact value.
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
-        let error = formula.apart.min(formula.device.apart(exact));
+        let error = formula.distance.min(formula.device.distance(exact));
         if formula.device.magnitude() > self.format.max() { Set::ANY } else { self.within_absolute(error, exact) }
     }
 }
 
 /// The greatest distance of x·y from the product of the exact values:
 /// |x'|·|y' - y| + |y|·|x' - x|.
-pub(super) fn product_apart(x: Value, y: Value) -> f64 {
-    up(up(x.device.magnitude() * y.apart) + up(y.exact.magnitude() * x.apart))
+pub(super) fn product_distance(x: Value, y: Value) -> f64 {
+    round_up(round_up(x.device.magnitude() * y.distance) + round_up(y.exact.magnitude() * x.distance))
 }

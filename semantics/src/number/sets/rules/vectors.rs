@@ -7,7 +7,7 @@
 use super::super::{Set, Span};
 use super::bounds::Bounds;
 use super::core::Rules;
-use super::value::{Value, any_way, product_apart};
+use super::value::{Value, any_way, product_distance};
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
@@ -41,7 +41,7 @@ impl Component {
         rules.leaf(self.span)
     }
 
-    fn is(self, other: Component) -> bool {
+    fn is_same(self, other: Component) -> bool {
         self.id.is_some() && self.id == other.id
     }
 }
@@ -59,29 +59,29 @@ impl Rules {
         // For each set of terms, as bits: the values of its sum, from each way to split the set
         // in two.
         let mut sums: SmallVec<[Value; 64]> = SmallVec::from_elem(terms[0].value, 1 << terms.len());
-        for of in 1usize..1 << terms.len() {
-            if of.is_power_of_two() {
-                sums[of] = terms[of.trailing_zeros() as usize].value;
+        for subset in 1usize..1 << terms.len() {
+            if subset.is_power_of_two() {
+                sums[subset] = terms[subset.trailing_zeros() as usize].value;
                 continue;
             }
-            let mut all: Option<Value> = None;
-            let mut part = (of - 1) & of;
+            let mut values: Option<Value> = None;
+            let mut part = (subset - 1) & subset;
             while part > 0 {
-                let rest = of & !part;
+                let complement = subset & !part;
                 if part.is_power_of_two() {
                     for &(x, y, same) in &terms[part.trailing_zeros() as usize].factors {
-                        let fused = self.fused(x, y, sums[rest], same)?;
-                        all = Some(all.map_or(fused, |all| all.either(fused)));
+                        let fused = self.fused(x, y, sums[complement], same)?;
+                        values = Some(values.map_or(fused, |values| values.either(fused)));
                     }
                 }
                 // This takes each split once.
-                if part < rest {
-                    let sum = self.add(sums[part], sums[rest])?;
-                    all = Some(all.map_or(sum, |all| all.either(sum)));
+                if part < complement {
+                    let sum = self.add(sums[part], sums[complement])?;
+                    values = Some(values.map_or(sum, |values| values.either(sum)));
                 }
-                part = (part - 1) & of;
+                part = (part - 1) & subset;
             }
-            sums[of] = all?;
+            sums[subset] = values?;
         }
         sums.last().copied()
     }
@@ -101,7 +101,7 @@ impl Rules {
 
     /// OpDot and the components of matrix products: INH(Σ xi·yi).
     pub(super) fn dot(&self, pairs: impl Iterator<Item = (Component, Component)>) -> Option<Set> {
-        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(self), y.value(self), x.is(y))).collect();
+        let terms: Option<SmallVec<[Term; 4]>> = pairs.map(|(x, y)| self.term(x.value(self), y.value(self), x.is_same(y))).collect();
         Some(self.inherited(None, self.sum_any_way(&terms?)?))
     }
 
@@ -115,18 +115,18 @@ impl Rules {
         let mut terms: SmallVec<[Term; 4]> = SmallVec::new();
         let mut inherited = 0.0;
         for &(x, y, same) in pairs {
-            terms.push(self.term(self.exactly(x.device), self.exactly(y.device), same)?);
-            inherited += product_apart(x, y);
+            terms.push(self.term(self.start_from(x.device), self.start_from(y.device), same)?);
+            inherited += product_distance(x, y);
         }
         let formula = self.sum_any_way(&terms)?;
-        let device = Rules::device(&self.inherited(of(|x| x.device), formula))?;
+        let device = Rules::finite_bounds(&self.inherited(of(|x| x.device), formula))?;
         let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
-        Value::new(of(|x| x.exact)?, device, formula.apart + inherited + flushed)
+        Value::new(of(|x| x.exact)?, device, formula.distance + inherited + flushed)
     }
 
     /// `dot_within` for components.
     fn dot_of_components(&self, x: &[Component], y: &[Component]) -> Option<Value> {
-        let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(self), y.value(self), x.is(*y))).collect();
+        let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(self), y.value(self), x.is_same(*y))).collect();
         self.dot_within(&pairs)
     }
 
@@ -137,7 +137,7 @@ impl Rules {
     }
 
     fn length_of(&self, x: &[Value]) -> Option<Value> {
-        self.through(Glsl::Sqrt, self.squares(x)?)
+        self.apply_function(Glsl::Sqrt, self.squares(x)?)
     }
 
     /// Length: INH(√dot(x, x)).
@@ -151,13 +151,13 @@ impl Rules {
         let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(self), y.value(self))).collect();
         let differences = differences?;
         // All that Length may give for the differences that a device has.
-        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| self.exactly(x.device)).collect();
+        let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| self.start_from(x.device)).collect();
         let formula = self.length_of(&of_device)?;
-        let device = Rules::device(&self.inherited(None, formula))?;
+        let device = Rules::finite_bounds(&self.inherited(None, formula))?;
         let exact = differences.iter().map(|x| x.exact.squared()).reduce(Bounds::plus)?.root()?;
         // A vector's length changes by at most the sum of the changes of its components.
-        let inherited: f64 = differences.iter().map(|x| x.apart).sum();
-        Some(self.inherited(None, Value::new(exact, device, formula.apart + inherited)?))
+        let inherited: f64 = differences.iter().map(|x| x.distance).sum();
+        Some(self.inherited(None, Value::new(exact, device, formula.distance + inherited)?))
     }
 
     /// Normalize: INH(x·inversesqrt(dot(x, x))); WGSL's INH(x/length(x)).
@@ -165,9 +165,9 @@ impl Rules {
         let values: SmallVec<[Value; 4]> = x.iter().map(|x| x.value(self)).collect();
         let squares = self.squares(&values)?;
         let formula = if self.wgsl {
-            self.divide(values[i], self.through(Glsl::Sqrt, squares)?)?
+            self.divide(values[i], self.apply_function(Glsl::Sqrt, squares)?)?
         } else {
-            self.multiply(values[i], self.through(Glsl::InverseSqrt, squares)?)?
+            self.multiply(values[i], self.apply_function(Glsl::InverseSqrt, squares)?)?
         };
         Some(self.inherited(normalized(&values, i), formula))
     }
@@ -188,11 +188,11 @@ impl Rules {
         let may_fail = dot.device.high >= 0.0 || dot.exact.high >= 0.0;
         let component = |n: &Component| {
             let n = Set::of(n.span);
-            let (kept, turned) = (self.moved(&n, false), self.moved(&n, true));
+            let (unchanged, negated) = (self.copied(&n, false), self.copied(&n, true));
             match (may_hold, may_fail) {
-                (true, false) => kept,
-                (false, true) => turned,
-                _ => kept.union(turned),
+                (true, false) => unchanged,
+                (false, true) => negated,
+                _ => unchanged.union(negated),
             }
         };
         Some(n.iter().map(component).collect())
@@ -210,13 +210,13 @@ impl Rules {
         for (n, i) in n.iter().zip(i) {
             terms.push(self.term_of_three(self.multiply(minus_two, n.value(self))?, i.value(self), direction)?);
         }
-        let (away, once) = (dot.negated(), self.multiply(dot.negated(), direction)?);
+        let (negated_dot, single_term) = (dot.negated(), self.multiply(dot.negated(), direction)?);
         let formula = any_way([
             self.add(x, self.multiply(twice, direction)?),
             self.fused(twice, direction, x, false),
             self.sum_any_way(&terms),
-            self.add(self.add(x, once)?, once),
-            self.fused(away, direction, self.fused(away, direction, x, false)?, false),
+            self.add(self.add(x, single_term)?, single_term),
+            self.fused(negated_dot, direction, self.fused(negated_dot, direction, x, false)?, false),
         ])?;
         Some(self.inherited(None, formula))
     }
@@ -244,7 +244,7 @@ impl Rules {
             return Some(i.iter().map(|_| Set::ZERO).collect());
         }
         // At 0 the root may be anything.
-        let root = self.through(Glsl::Sqrt, k)?;
+        let root = self.apply_function(Glsl::Sqrt, k)?;
         let factor = any_way([self.add(self.multiply(eta, d)?, root), self.fused(eta, d, root, false)])?.negated();
         let component = |(i, n): (&Component, &Component)| {
             let (left, right) = (self.term(eta, i.value(self), false)?, self.term(factor, n.value(self), false)?);

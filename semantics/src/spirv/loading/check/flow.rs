@@ -46,8 +46,8 @@ impl Pass<'_> {
             }
             ends.push(nodes.len() as u32);
         }
-        let list = |node: usize| nodes[if node == 0 { 0 } else { ends[node - 1] as usize }..ends[node] as usize].iter().copied();
-        self.flow = ControlFlow::new(Graph::new((0..blocks.len()).map(list)), Vec::new());
+        let targets = |node: usize| nodes[if node == 0 { 0 } else { ends[node - 1] as usize }..ends[node] as usize].iter().copied();
+        self.flow = ControlFlow::new(Graph::new((0..blocks.len()).map(targets)), Vec::new());
         let merges = self.merges()?;
         for (node, block) in blocks.iter().enumerate() {
             let node = node as u32;
@@ -120,24 +120,24 @@ impl Pass<'_> {
     /// are any merge instructions.
     fn merges(&mut self) -> Checked<bool> {
         let blocks = self.blocks();
-        let mut any = false;
+        let mut has_merges = false;
         for (node, block) in blocks.iter().enumerate() {
             for index in block.start..block.end {
                 let i = self.module.instructions[index as usize];
                 if !matches!(i.op, Op::SelectionMerge | Op::LoopMerge) {
                     continue;
                 }
-                if !any {
-                    self.seen = vec![u32::MAX; blocks.len()];
-                    any = true;
+                if !has_merges {
+                    self.block_marks = vec![u32::MAX; blocks.len()];
+                    has_merges = true;
                 }
                 self.index = index as usize;
                 let branch = self.module.instructions[self.index + 1].op;
-                let for_it = match i.op {
+                let fits = match i.op {
                     Op::SelectionMerge => matches!(branch, Op::BranchConditional | Op::Switch),
                     _ => matches!(branch, Op::BranchConditional | Op::Branch),
                 };
-                if index + 2 != block.end || !for_it {
+                if index + 2 != block.end || !fits {
                     return self.fail(Check::MergePlace, format!("{} does not stand right before the branch that it is for", i.name()));
                 }
                 let operands = self.operands(&i);
@@ -145,11 +145,11 @@ impl Pass<'_> {
                 if merge == node as u32 || merge == 0 {
                     return self.fail(Check::MergeTarget, format!("{} names %{} as its merge block", i.name(), operands[0]));
                 }
-                if self.seen[merge as usize] != u32::MAX {
-                    let other = blocks[self.seen[merge as usize] as usize].label;
+                if self.block_marks[merge as usize] != u32::MAX {
+                    let other = blocks[self.block_marks[merge as usize] as usize].label;
                     return self.fail(Check::MergeTarget, format!("%{} is the merge block of %{other} too", operands[0]));
                 }
-                self.seen[merge as usize] = node as u32;
+                self.block_marks[merge as usize] = node as u32;
                 if i.is(Op::LoopMerge) {
                     let continues = self.target(operands[1], Check::MergeTarget)?;
                     if continues == merge || continues == 0 {
@@ -158,7 +158,7 @@ impl Pass<'_> {
                 }
             }
         }
-        Ok(any)
+        Ok(has_merges)
     }
 
     pub(super) fn phi(&mut self, i: &Instruction) -> Checked {
@@ -186,7 +186,7 @@ impl Pass<'_> {
                 let what = format!("parent %{label} of %{} = OpPhi does not branch to its block", i.result);
                 return self.fail(Check::PhiParents, what);
             }
-            if std::mem::replace(&mut self.seen[parent as usize], self.index as u32) == self.index as u32 {
+            if std::mem::replace(&mut self.block_marks[parent as usize], self.index as u32) == self.index as u32 {
                 return self.fail(Check::PhiParents, format!("%{} = OpPhi names parent %{label} twice", i.result));
             }
             let (index, _) = self.value_at(value, parent)?;

@@ -15,7 +15,7 @@ use crate::spirv::words::Instruction;
 /// instruction derives a pointer into a buffer.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    known: Vec<Origin>,
+    by_instruction: Vec<Origin>,
 }
 
 /// The properties of the memory behind a pointer.
@@ -49,11 +49,11 @@ impl Pass<'_> {
                 in_matrix: false,
             };
         }
-        self.module.definition(id).and_then(|index| self.origins.known.get(index)).copied().unwrap_or_default()
+        self.module.definition(id).and_then(|index| self.origins.by_instruction.get(index)).copied().unwrap_or_default()
     }
 
     /// Records the properties of the memory behind the pointer that an instruction makes.
-    pub(super) fn follow(&mut self, i: &Instruction) {
+    pub(super) fn track_origin(&mut self, i: &Instruction) {
         if !matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::PtrAccessChain) {
             return;
         }
@@ -75,8 +75,8 @@ impl Pass<'_> {
             type_ = self.module.types.part(type_, index).map_or(0, |(part, _)| part);
         }
         if origin != Origin::default() {
-            self.origins.known.resize(self.module.instructions.len(), Origin::default());
-            self.origins.known[self.index] = origin;
+            self.origins.by_instruction.resize(self.module.instructions.len(), Origin::default());
+            self.origins.by_instruction[self.index] = origin;
         }
     }
 
@@ -120,7 +120,7 @@ impl Pass<'_> {
     }
 
     /// Checks that a type can be loaded, stored or copied as a whole.
-    fn whole(&self, i: &Instruction, type_: u32) -> Checked {
+    fn check_whole_value(&self, i: &Instruction, type_: u32) -> Checked {
         let types = &self.module.types;
         if !types.has_size(type_) {
             let what = format!("{} moves {}, which has no size", i.name(), self.text(type_));
@@ -141,7 +141,7 @@ impl Pass<'_> {
             let what = format!("OpLoad has result type %{}, but %{} points to %{pointee}", i.result_type, operands[0]);
             return self.fail(Check::Type, what);
         }
-        self.whole(i, pointee)?;
+        self.check_whole_value(i, pointee)?;
         self.not_demoted(i, operands)?;
         self.memory_access(i, &operands[1..], MemoryAccess::MAKE_POINTER_AVAILABLE)
     }
@@ -169,7 +169,7 @@ impl Pass<'_> {
             let what = format!("OpStore stores %{}, of type %{type_}, where %{} points to %{pointee}", operands[1], operands[0]);
             return self.fail(Check::Type, what);
         }
-        self.whole(i, pointee)?;
+        self.check_whole_value(i, pointee)?;
         self.writable(i, operands[0], class)?;
         self.memory_access(i, &operands[2..], MemoryAccess::MAKE_POINTER_VISIBLE)
     }
@@ -184,9 +184,9 @@ impl Pass<'_> {
         if self.module.pointer_type(to).is_some() && !self.module.unmodeled {
             return self.unsupported("OpCopyMemory of a pointer");
         }
-        self.whole(i, to)?;
+        self.check_whole_value(i, to)?;
         self.writable(i, operands[0], class)?;
-        let (target, source) = self.copied_access(&operands[2..]);
+        let (target, source) = self.split_copy_access(&operands[2..]);
         match source {
             None => self.memory_access(i, target, MemoryAccess::empty()),
             Some(_) if self.module.header.minor < 4 => {
@@ -202,17 +202,17 @@ impl Pass<'_> {
     }
 
     /// The memory operands of an OpCopyMemory: for both sides or the target, and for the source.
-    fn copied_access<'o>(&self, operands: &'o [u32]) -> (&'o [u32], Option<&'o [u32]>) {
+    fn split_copy_access<'o>(&self, operands: &'o [u32]) -> (&'o [u32], Option<&'o [u32]>) {
         let Some(&mask) = operands.first() else { return (operands, None) };
-        let own = MemoryAccess::ALIGNED | MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
-        let length = 1 + MemoryAccess::from_bits_truncate(mask).intersection(own).bits().count_ones() as usize;
+        let with_operands = MemoryAccess::ALIGNED | MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
+        let length = 1 + MemoryAccess::from_bits_truncate(mask).intersection(with_operands).bits().count_ones() as usize;
         let (target, source) = operands.split_at(length.min(operands.len()));
         (target, (!source.is_empty()).then_some(source))
     }
 
     pub(super) fn array_length(&self, i: &Instruction, operands: &[u32]) -> Checked {
-        let chosen = [Op::Select, Op::Phi, Op::FunctionCall, Op::Load, Op::PtrAccessChain, Op::ConstantNull];
-        if self.module.instruction(operands[0]).is_some_and(|base| chosen.contains(&base.op)) && !self.module.unmodeled {
+        let run_time_pointers = [Op::Select, Op::Phi, Op::FunctionCall, Op::Load, Op::PtrAccessChain, Op::ConstantNull];
+        if self.module.instruction(operands[0]).is_some_and(|base| run_time_pointers.contains(&base.op)) && !self.module.unmodeled {
             let what = format!("%{} = OpArrayLength is of the variable pointer %{}, which it may not be", i.result, operands[0]);
             return self.fail(Check::Pointer, what);
         }

@@ -42,7 +42,7 @@ pub(in crate::spirv) fn check(module: &Module) -> Checked<Vec<ControlFlow>> {
     let roots = Roots::of(module);
     for function in &module.functions {
         let mut pass =
-            Pass { module, function, index: 0, flow: ControlFlow::default(), seen: Vec::new(), block: 0, origins, roots: &roots };
+            Pass { module, function, index: 0, flow: ControlFlow::default(), block_marks: Vec::new(), block: 0, origins, roots: &roots };
         pass.control_flow()?;
         pass.bodies()?;
         pass.chosen_pointers()?;
@@ -60,7 +60,7 @@ struct Pass<'m> {
     flow: ControlFlow,
     /// By block: the header of which it is the merge block, or the index of the last OpPhi with it
     /// as a parent. `u32::MAX` if there is none.
-    seen: Vec<u32>,
+    block_marks: Vec<u32>,
     block: u32,
     origins: memory::Origins,
     roots: &'m Roots,
@@ -103,8 +103,8 @@ impl<'m> Pass<'m> {
     }
 
     fn bodies(&mut self) -> Checked {
-        self.seen.clear();
-        self.seen.resize(self.blocks().len(), u32::MAX);
+        self.block_marks.clear();
+        self.block_marks.resize(self.blocks().len(), u32::MAX);
         for (node, block) in self.blocks().iter().enumerate() {
             self.block = node as u32;
             let mut phis = true;
@@ -120,7 +120,7 @@ impl<'m> Pass<'m> {
                     _ => {
                         phis = false;
                         self.body(&i)?;
-                        self.follow(&i);
+                        self.track_origin(&i);
                     }
                 }
             }
@@ -297,14 +297,14 @@ impl<'m> Pass<'m> {
         let (class, pointee) = self.pointer(operands[0])?;
         let result = self.module.shapes[self.index];
         let float = result.scalar == Scalar::F32 && result.columns == 1;
-        let by = match operands.get(1) {
+        let position = match operands.get(1) {
             Some(&id) => Some(self.value(id)?),
             None => None,
         };
         let fits = match name {
-            "InterpolateAtCentroid" => by.is_none(),
-            "InterpolateAtSample" => by.is_some_and(|s| s.lanes() == 1 && s.scalar.is_int()),
-            _ => by == Some(Shape::vector(Scalar::F32, 2)),
+            "InterpolateAtCentroid" => position.is_none(),
+            "InterpolateAtSample" => position.is_some_and(|s| s.lanes() == 1 && s.scalar.is_int()),
+            _ => position == Some(Shape::vector(Scalar::F32, 2)),
         };
         if class != StorageClass::Input || pointee != i.result_type || !float || !fits {
             let what = format!("%{} = {name} takes a pointer into Input to 32-bit floats that are its result", i.result);

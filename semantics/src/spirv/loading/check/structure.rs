@@ -42,9 +42,9 @@ struct Structure<'f> {
     flow: &'f ControlFlow,
     constructs: Vec<Construct>,
     /// By block: the construct in which the block lies, or `NONE`.
-    around: Vec<u32>,
+    enclosing: Vec<u32>,
     /// By block: the construct in which its branches start. For a header, its own construct.
-    inside: Vec<u32>,
+    branching: Vec<u32>,
     /// By block: the header of which it is the merge block, and the header of which it is the
     /// continue target.
     merge_of: Vec<u32>,
@@ -57,16 +57,16 @@ impl Pass<'_> {
         for (node, block) in self.blocks().iter().enumerate() {
             self.index = block.end as usize - 1;
             if self.flow.graph().reachable(node as u32) && self.flow.graph().successors(node as u32).len() > 1 {
-                return self.unmerged(block.label);
+                return self.fail_unmerged(block.label);
             }
             if self.flow.graph().reachable(node as u32) && self.instruction().is(Op::Switch) {
-                return self.unmerged(block.label);
+                return self.fail_unmerged(block.label);
             }
         }
         Ok(())
     }
 
-    fn unmerged<T>(&self, label: u32) -> Checked<T> {
+    fn fail_unmerged<T>(&self, label: u32) -> Checked<T> {
         let name = self.instruction().name();
         self.fail(Check::SelectionMerge, format!("{name} of block %{label} selects without an OpSelectionMerge before it"))
     }
@@ -105,8 +105,8 @@ impl Pass<'_> {
         let mut structure = Structure {
             flow,
             constructs: Vec::new(),
-            around: vec![NONE; n],
-            inside: vec![NONE; n],
+            enclosing: vec![NONE; n],
+            branching: vec![NONE; n],
             merge_of: vec![NONE; n],
             continue_of: vec![NONE; n],
         };
@@ -146,11 +146,11 @@ impl Pass<'_> {
 
     /// Checks the targets of a block's branches.
     fn branches(&self, structure: &Structure, node: u32, back_edges: &mut [u8]) -> Checked {
-        let from = structure.inside[node as usize];
+        let from = structure.branching[node as usize];
         let successors = structure.flow.graph().successors(node);
-        let mut stays = 0;
+        let mut stay_count = 0;
         for &to in successors {
-            let around = structure.around[to as usize];
+            let enclosing = structure.enclosing[to as usize];
             if matches!(structure.flow.header(to), Header::Loop { .. }) && structure.graph().dominates(to, node) {
                 if structure.kind(from) != Some((Kind::Continue, to)) {
                     let [node, to] = [node, to].map(|n| self.label(n));
@@ -159,15 +159,16 @@ impl Pass<'_> {
                 }
                 back_edges[to as usize] = back_edges[to as usize].saturating_add(1);
             } else if structure.leaves(from, to, successors) {
-            } else if around == from {
-                stays += u32::from(structure.graph().immediate_dominator(to) == node && structure.flow.graph().predecessors(to).len() == 1);
-            } else if let Some((Kind::Case { .. }, header)) = structure.kind(around)
-                && structure.is_case(around, to)
+            } else if enclosing == from {
+                stay_count +=
+                    u32::from(structure.graph().immediate_dominator(to) == node && structure.flow.graph().predecessors(to).len() == 1);
+            } else if let Some((Kind::Case { .. }, header)) = structure.kind(enclosing)
+                && structure.is_case(enclosing, to)
                 && (node == header || matches!(structure.kind(from), Some((Kind::Case { .. }, h)) if h == header))
             {
             } else {
                 let [node, to] = [node, to].map(|n| self.label(n));
-                let outer = structure.depth(around) < structure.depth(from);
+                let outer = structure.depth(enclosing) < structure.depth(from);
                 return match outer {
                     true => {
                         self.fail(Check::ConstructExit, format!("the branch from %{node} to %{to} leaves a construct, but not by its exit"))
@@ -178,9 +179,9 @@ impl Pass<'_> {
             }
         }
         let i = self.instruction();
-        let bare = structure.flow.header(node) == Header::None;
-        if bare && (i.is(Op::Switch) || stays > 1) {
-            return self.unmerged(self.label(node));
+        let has_no_merge = structure.flow.header(node) == Header::None;
+        if has_no_merge && (i.is(Op::Switch) || stay_count > 1) {
+            return self.fail_unmerged(self.label(node));
         }
         let in_continue = structure.innermost_loop(from).is_some_and(|c| c.kind == Kind::Continue);
         if successors.is_empty() && in_continue {
@@ -212,9 +213,9 @@ impl Pass<'_> {
         // through to.
         let (mut from_case, mut to_case) = (vec![NONE; n], vec![NONE; n]);
         for node in 0..n as u32 {
-            let Some((Kind::Case { first }, header)) = structure.kind(structure.inside[node as usize]) else { continue };
+            let Some((Kind::Case { first }, header)) = structure.kind(structure.branching[node as usize]) else { continue };
             for &to in structure.flow.graph().successors(node) {
-                let other = structure.around[to as usize];
+                let other = structure.enclosing[to as usize];
                 if !structure.is_case(other, to) || structure.kind(other).map(|(_, h)| h) != Some(header) || to == first {
                     continue;
                 }
@@ -264,7 +265,7 @@ impl<'f> Structure<'f> {
     /// Finds the construct of every block, down the dominator tree.
     fn constructs(&mut self) {
         let graph = self.graph();
-        for node in (0..self.around.len() as u32).filter(|&node| graph.reachable(node)) {
+        for node in (0..self.enclosing.len() as u32).filter(|&node| graph.reachable(node)) {
             match self.flow.header(node) {
                 Header::None => {}
                 Header::Selection { merge } | Header::Switch { merge } => self.merge_of[merge as usize] = node,
@@ -276,48 +277,48 @@ impl<'f> Structure<'f> {
         }
         for node in graph.by_dominance() {
             let dominator = graph.immediate_dominator(node);
-            let around = match dominator {
+            let enclosing = match dominator {
                 NONE => NONE,
                 dominator => self.construct_below(dominator, node),
             };
-            self.around[node as usize] = around;
-            self.inside[node as usize] = match self.flow.header(node) {
-                Header::None => around,
-                Header::Selection { .. } => self.push(Kind::Selection, node, around),
-                Header::Switch { .. } => self.push(Kind::Switch, node, around),
-                Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, node, around),
-                Header::Loop { .. } => self.push(Kind::Loop, node, around),
+            self.enclosing[node as usize] = enclosing;
+            self.branching[node as usize] = match self.flow.header(node) {
+                Header::None => enclosing,
+                Header::Selection { .. } => self.push(Kind::Selection, node, enclosing),
+                Header::Switch { .. } => self.push(Kind::Switch, node, enclosing),
+                Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, node, enclosing),
+                Header::Loop { .. } => self.push(Kind::Loop, node, enclosing),
             };
         }
     }
 
     /// The construct in which a block lies, given its immediate dominator.
     fn construct_below(&mut self, dominator: u32, node: u32) -> u32 {
-        let around = self.around[dominator as usize];
-        let inside = self.inside[dominator as usize];
+        let enclosing = self.enclosing[dominator as usize];
+        let branching = self.branching[dominator as usize];
         match self.flow.header(dominator) {
-            Header::Selection { merge } | Header::Switch { merge } | Header::Loop { merge, .. } if merge == node => around,
-            Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, dominator, around),
+            Header::Selection { merge } | Header::Switch { merge } | Header::Loop { merge, .. } if merge == node => enclosing,
+            Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, dominator, enclosing),
             Header::Switch { .. } if self.graph().predecessors(node).binary_search(&dominator).is_ok() => {
-                self.push(Kind::Case { first: node }, dominator, inside)
+                self.push(Kind::Case { first: node }, dominator, branching)
             }
-            _ => inside,
+            _ => branching,
         }
     }
 
     fn push(&mut self, kind: Kind, header: u32, outer: u32) -> u32 {
-        let this = self.constructs.len() as u32;
+        let number = self.constructs.len() as u32;
         let (innermost_loop, innermost_switch, depth) = match self.constructs.get(outer as usize) {
             Some(outer) => (outer.innermost_loop, outer.innermost_switch, outer.depth + 1),
             None => (NONE, NONE, 1),
         };
         let (innermost_loop, innermost_switch) = match kind {
             Kind::Selection | Kind::Case { .. } => (innermost_loop, innermost_switch),
-            Kind::Switch => (innermost_loop, this),
-            Kind::Loop | Kind::Continue => (this, NONE),
+            Kind::Switch => (innermost_loop, number),
+            Kind::Loop | Kind::Continue => (number, NONE),
         };
         self.constructs.push(Construct { kind, header, innermost_loop, innermost_switch, depth });
-        this
+        number
     }
 
     fn kind(&self, construct: u32) -> Option<(Kind, u32)> {
@@ -351,8 +352,8 @@ impl<'f> Structure<'f> {
                 c.header == merges && (c.kind == Kind::Loop || construct.kind == Kind::Continue && successors.contains(&c.header))
             });
             let leaves_switch = self.kind(construct.innermost_switch) == Some((Kind::Switch, merges));
-            let leaves_own = construct.header == merges && construct.kind == Kind::Selection;
-            if leaves_loop || leaves_switch || leaves_own {
+            let leaves_selection = construct.header == merges && construct.kind == Kind::Selection;
+            if leaves_loop || leaves_switch || leaves_selection {
                 return true;
             }
         }

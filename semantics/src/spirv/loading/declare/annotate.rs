@@ -92,7 +92,7 @@ impl Declare<'_> {
         let Some(capability) = known.or_else(|| Capability::from_u32(value).filter(|_| self.module.unmodeled)) else {
             return self.unsupported(format!("OpCapability {}", self.text(OperandKind::Capability, value)));
         };
-        self.capability_is_there(capability)?;
+        self.check_capability_version(capability)?;
         // SPIR-V §3.31, "implicitly declares".
         let implied: &[Capability] = match capability {
             Matrix | Float16 | Float64 | Int8 | Int16 | Int64 | VulkanMemoryModel | VulkanMemoryModelDeviceScope => &[],
@@ -164,10 +164,10 @@ impl Declare<'_> {
 
     fn decorate(&mut self, i: &Instruction, target: u32, member: u32, rest: &[u32]) -> Checked {
         use Decorate::*;
-        self.defined(target)?;
+        self.check_defined(target)?;
         let (decoration, value) = (rest[0], rest.get(1).copied().unwrap_or(0));
         if let Some(decoration) = Decorate::from_u32(decoration) {
-            self.decoration_is_there(i, decoration)?;
+            self.check_decoration_version(i, decoration)?;
         }
         let modeled = match Decorate::from_u32(decoration) {
             Some(
@@ -210,7 +210,7 @@ impl Declare<'_> {
         }
         let step = if i.is(Op::GroupMemberDecorate) { 2 } else { 1 };
         for &target in operands[1..].iter().step_by(step) {
-            self.defined(target)?;
+            self.check_defined(target)?;
         }
         self.groups.push(self.index as u32);
         Ok(())
@@ -226,21 +226,21 @@ impl Declare<'_> {
             for target in operands[1..].chunks_exact(if members { 2 } else { 1 }) {
                 let member = if members { target[1] } else { WHOLE };
                 for &decoration in &own {
-                    self.applied.push(Decoration { target: target[0], member, ..decoration });
-                    if self.module.decorations.len() + self.applied.len() > MAX_DECORATIONS {
+                    self.from_groups.push(Decoration { target: target[0], member, ..decoration });
+                    if self.module.decorations.len() + self.from_groups.len() > MAX_DECORATIONS {
                         return self.limit("decorations", MAX_DECORATIONS as u64);
                     }
                 }
             }
         }
-        self.module.decorations.append(&mut self.applied);
+        self.module.decorations.append(&mut self.from_groups);
         self.module.decorations.sort_unstable();
         Ok(())
     }
 
     /// Ends the annotations: sorts the decorations, and checks that those with a value have
     /// one value.
-    pub(super) fn annotated(&mut self) -> Checked {
+    pub(super) fn finish_annotations(&mut self) -> Checked {
         self.module.decorations.sort_unstable();
         if !self.groups.is_empty() {
             self.apply_groups()?;

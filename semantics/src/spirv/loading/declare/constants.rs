@@ -70,7 +70,7 @@ impl Declare<'_> {
             return self.fail(Check::Constant, what);
         }
         for (number, &id) in operands.iter().enumerate() {
-            let index = self.earlier(id)?;
+            let index = self.earlier_definition(id)?;
             let (part, _) = types.part(i.result_type, number as u64).expect("the constituents are as many as the parts");
             if !self.module.is_constant(id) || self.module.instructions[index].result_type != part {
                 return self.fail(Check::Constant, format!("constituent %{id} of %{} is no constant {}", i.result, types.text(part)));

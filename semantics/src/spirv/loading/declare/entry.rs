@@ -24,12 +24,12 @@ impl Declare<'_> {
         let (name, length) = words::string_at(&operands[2..]).expect("decoding has checked the string");
         let interface = i.offset + 3 + length as u32;
         for &id in &operands[2 + length..] {
-            self.defined(id)?;
+            self.check_defined(id)?;
             if !self.module.instruction(id).is_some_and(|v| v.is(Op::Variable)) {
                 return self.fail(Check::EntryPoint, format!("the interface of {name:?} names %{id}, which is no OpVariable"));
             }
         }
-        self.defined(function)?;
+        self.check_defined(function)?;
         if !self.module.instruction(function).is_some_and(|f| f.is(Op::Function)) {
             return self.fail(Check::EntryPoint, format!("entry point {name:?} names %{function}, which is no OpFunction"));
         }
@@ -74,7 +74,7 @@ impl Declare<'_> {
         }
         if by_id {
             for &id in &operands[2..] {
-                self.defined(id)?;
+                self.check_defined(id)?;
             }
         }
         if mode == LocalSize as u32 && operands[2..].contains(&0) {

@@ -102,11 +102,11 @@ struct Traits {
     /// [`is_modeled_in_body`].
     modeled: bool,
     /// Whether it needs a capability.
-    needs: bool,
+    needs_capability: bool,
     /// Whether it is not in version 1.0.
-    later: bool,
+    is_later: bool,
     /// Whether it stands in blocks, and needs no check beyond those of all instructions in blocks.
-    ordinary: bool,
+    is_ordinary: bool,
 }
 
 /// By opcode, for the opcodes of the grammar.
@@ -120,9 +120,9 @@ static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
             type_: is_type(op),
             terminates: is_terminator(op),
             modeled: is_modeled_in_body(op),
-            needs: !capabilities.is_empty(),
-            later: version::is_later(op),
-            ordinary: section(op).is_none() && !anywhere && !is_structure(op),
+            needs_capability: !capabilities.is_empty(),
+            is_later: version::is_later(op),
+            is_ordinary: section(op).is_none() && !anywhere && !is_structure(op),
         };
     }
     all
@@ -134,7 +134,7 @@ fn traits(op: Op) -> Traits {
 
 /// Whether an instruction needs a capability that must be declared.
 pub(in crate::spirv) fn needs_capability(op: Op) -> bool {
-    traits(op).needs
+    traits(op).needs_capability
 }
 
 struct Declare<'m> {
@@ -147,11 +147,11 @@ struct Declare<'m> {
     /// The type of the current function.
     function_type: u32,
     /// Types that may be declared only once, by opcode and operands.
-    unique: FxHashSet<(Op, SmallVec<[u32; 4]>)>,
+    declared_once: FxHashSet<(Op, SmallVec<[u32; 4]>)>,
     /// The indices of OpGroupDecorate and OpGroupMemberDecorate, and the decorations that
     /// they applied.
     groups: Vec<u32>,
-    applied: Vec<Decoration>,
+    from_groups: Vec<Decoration>,
     /// The number of scalars of all constants, and of all variables without explicit layout.
     constant_scalars: u64,
     variable_scalars: u64,
@@ -170,9 +170,9 @@ pub(in crate::spirv) fn declare(module: &mut Module) -> Result<(), LoadError> {
         function: None,
         block: None,
         function_type: 0,
-        unique: FxHashSet::with_capacity_and_hasher(32, FxBuildHasher),
+        declared_once: FxHashSet::with_capacity_and_hasher(32, FxBuildHasher),
         groups: Vec::new(),
-        applied: Vec::new(),
+        from_groups: Vec::new(),
         constant_scalars: 0,
         variable_scalars: 0,
         laid_out: FxHashSet::default(),
@@ -190,7 +190,7 @@ pub(in crate::spirv) fn declare(module: &mut Module) -> Result<(), LoadError> {
         return pass.fail(Check::MemoryModel, what);
     }
     if pass.section <= Section::Annotation {
-        pass.annotated()?;
+        pass.finish_annotations()?;
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ impl Declare<'_> {
             return self.fail(Check::SectionOrder, what);
         }
         if section > Section::Annotation && self.section <= Section::Annotation {
-            self.annotated()?;
+            self.finish_annotations()?;
         }
         self.section = section;
         Ok(())
@@ -234,7 +234,7 @@ impl Declare<'_> {
 
     fn instruction(&mut self, i: Instruction) -> Checked {
         let traits = traits(i.op);
-        if traits.later {
+        if traits.is_later {
             self.version_of(&i)?;
         }
         if let Some(section) = traits.section {
@@ -242,7 +242,7 @@ impl Declare<'_> {
             return self.declaration(&i);
         }
         match i.op {
-            _ if traits.ordinary => self.body(&i, traits),
+            _ if traits.is_ordinary => self.body(&i, traits),
             Op::Nop => {
                 self.module.block_of[self.index] = self.block.unwrap_or(NO_BLOCK);
                 Ok(())
@@ -282,7 +282,7 @@ impl Declare<'_> {
             Op::MemoryModel => self.memory_model(i),
             Op::EntryPoint => self.entry_point(i),
             Op::ExecutionMode | Op::ExecutionModeId => self.execution_mode(i),
-            Op::Name | Op::MemberName => self.defined(i.operands(&self.module.words)[0]),
+            Op::Name | Op::MemberName => self.check_defined(i.operands(&self.module.words)[0]),
             Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => Ok(()),
             Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => self.constant(i),
             op if is_type(op) => self.type_(i),
@@ -332,7 +332,7 @@ impl Declare<'_> {
     }
 
     /// Checks that the id is the result of some instruction.
-    fn defined(&self, id: u32) -> Checked {
+    fn check_defined(&self, id: u32) -> Checked {
         match self.module.definition(id) {
             Some(_) => Ok(()),
             None => self.fail(Check::UndefinedId, format!("%{id} is used but no instruction defines it")),
@@ -340,7 +340,7 @@ impl Declare<'_> {
     }
 
     /// The index of the definition of an id, which must come before this instruction.
-    fn earlier(&self, id: u32) -> Result<usize, LoadError> {
+    fn earlier_definition(&self, id: u32) -> Result<usize, LoadError> {
         match self.module.definition(id) {
             Some(index) if index < self.index => Ok(index),
             Some(_) => self.fail(Check::DefinedBeforeUse, format!("%{id} is used before the instruction that defines it")),
@@ -350,7 +350,7 @@ impl Declare<'_> {
 
     /// The index of the declaration of a type, which must come before this instruction.
     fn earlier_type(&self, id: u32) -> Result<usize, LoadError> {
-        let index = self.earlier(id)?;
+        let index = self.earlier_definition(id)?;
         if traits(self.module.instructions[index].op).type_ {
             return Ok(index);
         }

@@ -17,7 +17,7 @@ impl Declare<'_> {
         // A structure may have thousands of members; everything else has few operands.
         let operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(&self.module.words));
         if !matches!(i.op, Op::TypeArray | Op::TypeRuntimeArray | Op::TypeStruct | Op::TypePointer)
-            && !self.unique.insert((i.op, SmallVec::from_slice(&operands)))
+            && !self.declared_once.insert((i.op, SmallVec::from_slice(&operands)))
         {
             let what = format!("{} of %{} is declared again; types without parts of their own are declared once", i.name(), i.result);
             return self.fail(Check::TypeDeclaration, what);
@@ -76,7 +76,7 @@ impl Declare<'_> {
             }
             Op::TypeArray => {
                 self.element(operand(0))?;
-                self.earlier(operand(1))?;
+                self.earlier_definition(operand(1))?;
                 let length = self.module.integer(operand(1)).filter(|&length| length > 0);
                 let Some(length) = length else {
                     let what = format!("the length of OpTypeArray, %{}, is no positive integer constant", operand(1));

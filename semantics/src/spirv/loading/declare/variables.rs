@@ -34,7 +34,7 @@ impl Declare<'_> {
                 return self.fail(Check::Variable, what);
             }
         }
-        self.held(i.result, class, type_)?;
+        self.check_contents(i.result, class, type_)?;
         self.read_only(i.result, class)?;
         if let Some(initializer) = initializer {
             self.initializer(i.result, class, type_, initializer)?;
@@ -81,17 +81,17 @@ impl Declare<'_> {
     /// be from 1.4 on, interfaces and Workgroup never (SPIR-V §3.20).
     fn read_only(&self, variable: u32, class: StorageClass) -> Checked {
         use StorageClass::{Function, Input, Output, Private, Workgroup};
-        let own = matches!(class, Function | Private);
-        let never = matches!(class, Input | Output | Workgroup);
+        let is_own = matches!(class, Function | Private);
+        let is_never_read_only = matches!(class, Input | Output | Workgroup);
         if self.module.decoration(variable, WHOLE, Decorate::NonWritable).is_none() || self.module.unmodeled {
             return Ok(());
         }
         let minor = self.module.header.minor;
-        if own && minor < 4 {
+        if is_own && minor < 4 {
             let what = format!("%{variable} is in {class:?} and NonWritable, which needs SPIR-V 1.4, and this is SPIR-V 1.{minor}");
             return self.fail(Check::Version, what);
         }
-        if never {
+        if is_never_read_only {
             return self.fail(
                 Check::Decoration,
                 format!("%{variable} is in {class:?} and NonWritable, which only memory of buffers, images and an invocation's own can be"),
@@ -102,7 +102,7 @@ impl Declare<'_> {
 
     fn initializer(&self, variable: u32, class: StorageClass, type_: u32, initializer: u32) -> Checked {
         use StorageClass::{Function, Output, Private, Workgroup};
-        let index = self.earlier(initializer)?;
+        let index = self.earlier_definition(initializer)?;
         if self.module.instructions[index].is(Op::Variable) {
             return self.unsupported(format!("OpVariable {class:?} with a variable as its initializer"));
         }
@@ -124,7 +124,7 @@ impl Declare<'_> {
     }
 
     /// Checks the contents of a variable of this storage class.
-    fn held(&mut self, variable: u32, class: StorageClass, type_: u32) -> Checked {
+    fn check_contents(&mut self, variable: u32, class: StorageClass, type_: u32) -> Checked {
         use StorageClass::*;
         let contents = self.module.types.contents(type_);
         let text = || self.module.types.text(type_);
@@ -184,10 +184,10 @@ impl Declare<'_> {
     /// Checks a variable in UniformConstant: an image, a sampler or both.
     fn descriptor(&self, variable: u32, type_: u32) -> Checked {
         match self.module.types.get(type_) {
-            Some(type_) if type_.is_opaque() => self.placed(variable),
+            Some(type_) if type_.is_opaque() => self.check_descriptor(variable),
             Some(Type::Array { .. } | Type::RuntimeArray { .. }) if self.module.types.contents(type_).opaque => {
                 if self.module.unmodeled {
-                    return self.placed(variable);
+                    return self.check_descriptor(variable);
                 }
                 self.unsupported(format!("an array of descriptors (%{variable})"))
             }
@@ -202,7 +202,7 @@ impl Declare<'_> {
     }
 
     /// Checks that a variable has a descriptor set and a binding.
-    fn placed(&self, variable: u32) -> Checked {
+    fn check_descriptor(&self, variable: u32) -> Checked {
         for decoration in [Decorate::DescriptorSet, Decorate::Binding] {
             if self.module.decoration(variable, WHOLE, decoration).is_none() {
                 return self.fail(Check::Decoration, format!("variable %{variable} has no {decoration:?}"));
@@ -226,7 +226,7 @@ impl Declare<'_> {
             return self.fail(Check::Decoration, format!("the structure of buffer %{variable}, %{type_}, is no Block"));
         }
         if class != StorageClass::PushConstant {
-            self.placed(variable)?;
+            self.check_descriptor(variable)?;
         }
         let contents = self.module.types.contents(type_);
         if contents.runtime_array && class != StorageClass::StorageBuffer && !buffer_block {

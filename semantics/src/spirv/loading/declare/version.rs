@@ -58,7 +58,7 @@ impl Declare<'_> {
 
     /// Checks that the module's version has a capability. Capabilities of subgroups and of variable
     /// pointers need SPIR-V 1.3.
-    pub(super) fn capability_is_there(&self, capability: Capability) -> Checked {
+    pub(super) fn check_capability_version(&self, capability: Capability) -> Checked {
         let minor = self.module.header.minor;
         if self.module.unmodeled {
             return Ok(());
@@ -100,7 +100,7 @@ impl Declare<'_> {
     }
 
     /// Checks that the module's version still has a decoration.
-    pub(super) fn decoration_is_there(&self, i: &Instruction, decoration: Decorate) -> Checked {
+    pub(super) fn check_decoration_version(&self, i: &Instruction, decoration: Decorate) -> Checked {
         let minor = self.module.header.minor;
         if decoration == Decorate::BufferBlock && minor > 3 && !self.module.unmodeled {
             let what = format!("{} BufferBlock is not in SPIR-V after 1.3, and this is 1.{minor}; StorageBuffer takes its place", i.name());

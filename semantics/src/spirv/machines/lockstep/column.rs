@@ -14,11 +14,11 @@ pub type Lanes = u64;
 /// The lanes of the set, ascending.
 #[inline]
 pub fn lanes(set: Lanes) -> impl Iterator<Item = usize> {
-    let mut left = set;
+    let mut remaining = set;
     std::iter::from_fn(move || {
-        let lane = left.trailing_zeros() as usize;
-        (left != 0).then(|| {
-            left &= left - 1;
+        let lane = remaining.trailing_zeros() as usize;
+        (remaining != 0).then(|| {
+            remaining &= remaining - 1;
             lane
         })
     })

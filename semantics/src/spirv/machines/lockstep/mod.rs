@@ -21,8 +21,8 @@ use crate::spirv::module::Module;
 
 pub(in crate::spirv) use compile::compiles;
 pub use program::{
-    Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, Group, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site,
-    Slot, Slots, Space, VertexProgram,
+    Atomic, Block, Cell, Choice, Code, ComputeSite, Edge, End, FragmentProgram, Group, ImageAccess, InterfaceVariable, Move, Op, Parts,
+    Program, Slot, Slots, Space, VertexProgram,
 };
 pub use run::{Atomics, Watch, Watched};
 pub(in crate::spirv) use run::{Failure, Piecewise, Quads, Tag, WAYS, Written};
@@ -125,7 +125,7 @@ mod tests {
         );
         let module = Module::load(&assemble(&text, Options::default()).expect("the test's text")).expect("a valid module");
         let program = FragmentProgram::compile(&module, "main").expect("a stage that the machine takes");
-        program.program.interface.iter().find(|held| held.cells.len() == 4).expect("the input").read.clone()
+        program.program.interface.iter().find(|variable| variable.cells.len() == 4).expect("the input").read.clone()
     }
 
     /// A program that is too large for the machine runs by the relation.

@@ -134,7 +134,7 @@ pub struct Code {
 
 /// A computing instruction, or one component of it, in the form that runs lane by lane.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct ComputeSite {
     /// The index of the instruction in the module.
     pub instruction: u32,
     /// The operation.
@@ -151,7 +151,7 @@ pub struct Site {
     pub no_unsigned_wrap: bool,
 }
 
-impl Site {
+impl ComputeSite {
     /// Whether it computes one component from the bits of its operands: from scalars, or from the
     /// components of a vector by OpAny or OpAll.
     pub(super) fn is_single(&self) -> bool {
@@ -610,7 +610,7 @@ pub struct Program {
     pub(super) blocks: Vec<Block>,
     pub(super) codes: Vec<Code>,
     pub(super) moves: Vec<Move>,
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<ComputeSite>,
     pub(super) faults: Vec<Fault>,
     pub(super) atomics: Vec<Atomic>,
     pub(super) images: Vec<ImageAccess>,
@@ -669,7 +669,7 @@ pub struct Parts<'p> {
     /// The copies of edges, in order.
     pub moves: &'p mut [Move],
     /// The instructions that are computed lane by lane.
-    pub sites: &'p mut [Site],
+    pub sites: &'p mut [ComputeSite],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
     /// The OpPtrAccessChain.

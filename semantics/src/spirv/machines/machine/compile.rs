@@ -42,7 +42,7 @@ struct Compiler<'m> {
     first_block: u32,
     program: Program,
     /// By instruction.
-    homes: Vec<ResultPlace>,
+    result_places: Vec<ResultPlace>,
     addresses: Vec<Address>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn compile(module: &Module, entry: &str) -> Result<Program, LoadError
             variables: Vec::new(),
             initial: Vec::with_capacity(2 * count),
         },
-        homes: vec![ResultPlace::Nowhere; module.instructions.len()],
+        result_places: vec![ResultPlace::Nowhere; module.instructions.len()],
         addresses: Vec::new(),
     };
     compiler.globals(blocks[0].start as usize)?;
@@ -93,15 +93,15 @@ impl Compiler<'_> {
     }
 
     fn register(&self, id: u32) -> Slot {
-        match self.homes[self.index(id)] {
+        match self.result_places[self.index(id)] {
             ResultPlace::Register(slot) => slot,
-            home => panic!("load has checked that %{id} is a number or Boolean, but it is {home:?}"),
+            place => panic!("load has checked that %{id} is a number or Boolean, but it is {place:?}"),
         }
     }
 
     /// The address of a pointer. `None` if its access chain is always out of bounds.
     fn address(&self, id: u32) -> Option<Address> {
-        match self.homes[self.index(id)] {
+        match self.result_places[self.index(id)] {
             ResultPlace::Address(address) => Some(self.addresses[address as usize]),
             _ => None,
         }
@@ -133,7 +133,7 @@ impl Compiler<'_> {
                 let needed = self.module.buffer_size(i.result);
                 let variable = self.program.variables.len() as u32;
                 self.program.variables.push(Variable { id: i.result, interface, needed, slot });
-                self.homes[index] = ResultPlace::Address(self.addresses.len() as u32);
+                self.result_places[index] = ResultPlace::Address(self.addresses.len() as u32);
                 self.addresses.push(Address { variable, pointee, offset: 0, matrix_stride: 0 });
             } else if self.module.is_lane_constant(index) {
                 let shape = self.module.shapes[index];
@@ -141,7 +141,7 @@ impl Compiler<'_> {
                 let mut lanes = Lanes::new();
                 self.module.constant_lanes(&i, &mut lanes);
                 slot.of_mut(&mut self.program.initial).copy_from_slice(&lanes);
-                self.homes[index] = ResultPlace::Register(slot);
+                self.result_places[index] = ResultPlace::Register(slot);
             }
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Compiler<'_> {
         for index in block.start as usize..block.end as usize {
             let shape = self.module.shapes[index];
             if self.module.instructions[index].result != 0 && shape.is_lanes() {
-                self.homes[index] = ResultPlace::Register(self.allocate(shape.lanes(), shape.columns)?);
+                self.result_places[index] = ResultPlace::Register(self.allocate(shape.lanes(), shape.columns)?);
             }
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Compiler<'_> {
     fn instruction(&mut self, index: usize, i: &Instruction, step: u32) {
         let module = self.module;
         let operands = i.operands(&module.words);
-        let to = match self.homes[index] {
+        let to = match self.result_places[index] {
             ResultPlace::Register(slot) => slot,
             _ => Slot::default(),
         };
@@ -315,7 +315,7 @@ impl Compiler<'_> {
                 address.pointee = parts[0];
             }
         }
-        self.homes[at] = ResultPlace::Address(self.addresses.len() as u32);
+        self.result_places[at] = ResultPlace::Address(self.addresses.len() as u32);
         self.addresses.push(address);
     }
 

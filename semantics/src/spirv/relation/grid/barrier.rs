@@ -42,14 +42,14 @@ pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, membe
     }
     for &member in members {
         if let Some(invocation) = grid.invocations.get_mut(&member)
-            && let State::Waits(at) = invocation.state
+            && let State::Waits(barrier) = invocation.state
         {
             invocation.state = State::Acts(Footprint::Local);
-            arrived = Some(at);
+            arrived = Some(barrier);
         }
     }
     if let (Some(Arrived { instruction, memory, semantics, execution }), Some(&first)) = (arrived, members.first()) {
-        grid.show(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
+        grid.emit_collective(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
         grid.log_barrier(members, &Arrived { instruction, memory, semantics, execution });
         if execution == Scope::Subgroup {
             let agents: Vec<Agent> = members.iter().map(|&member| grid.topology.agent(member)).collect();
@@ -65,19 +65,19 @@ pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, membe
 pub(super) fn divergent_barrier<'m, W: Work<'m>>(
     grid: &mut Grid<'m, '_, W>,
     members: &[u32],
-    (waiting, at): (u32, &Wait<Instance>),
-    (other, elsewhere): (u32, &Wait<Instance>),
+    (waiting, wait): (u32, &Wait<Instance>),
+    (other, other_wait): (u32, &Wait<Instance>),
     sink: &mut dyn Sink,
 ) {
-    let &Wait::Barrier((barrier, _)) = at else { return };
+    let &Wait::Barrier((barrier, _)) = wait else { return };
     let global = |number: u32| grid.work.global(grid.topology.agent(number));
     // It has arrived, so its next instruction is the one after the barrier.
     let step = grid.invocations.get(&waiting).map(|i| i.step.saturating_sub(1));
     let calls = report::calls(grid.module, grid.invocations.get(&waiting).map_or(Vec::new(), |i| i.config.calls()));
     let site = Site { step, calls, ..report::site(grid.module, barrier, waiting, global(waiting)) };
-    grid.show(Rule::SpirvDivergentBarrier, barrier, waiting, step.unwrap_or(0), sink);
-    let what = report::divergent_barrier(grid.module, barrier, global(waiting), global(other), elsewhere);
-    grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
+    grid.emit_collective(Rule::SpirvDivergentBarrier, barrier, waiting, step.unwrap_or(0), sink);
+    let what = report::divergent_barrier(grid.module, barrier, global(waiting), global(other), other_wait);
+    grid.record_undefined(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });
     for &member in members {
         let waits = grid.invocations.get(&member).is_some_and(|i| matches!(i.state, State::Waits(_)));
         if waits {

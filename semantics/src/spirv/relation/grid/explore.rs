@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::judged::Differs;
+use super::judged::Difference;
 use super::observe::{Doubtful, Report};
 use super::prepare::DispatchInvocations;
 use super::work::Work;
@@ -39,13 +39,15 @@ use crate::spirv::module::Module;
 use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::Relation;
 
-/// A way may execute this many times the instructions of the definite run, plus [`LEAST`].
-const SLOWER: u64 = 16;
+/// A way may execute this many times the instructions of the definite run, plus
+/// [`BASE_INSTRUCTIONS`].
+const WAY_FACTOR: u64 = 16;
 /// All ways together may execute this many times the instructions of the definite run, plus
-/// [`LEAST`]: the number of ways of the usual budget ([`Budget`](crate::number::sets::Budget)).
-const ALL: u64 = 64;
+/// [`BASE_INSTRUCTIONS`]: the number of ways of the usual budget
+/// ([`Budget`](crate::number::sets::Budget)).
+const TOTAL_FACTOR: u64 = 64;
 /// The instructions that every run over sets may execute, in addition.
-const LEAST: u64 = 1 << 16;
+const BASE_INSTRUCTIONS: u64 = 1 << 16;
 
 /// An aligned word of an observed buffer that may hold one of several floats, all of which
 /// are known.
@@ -75,7 +77,7 @@ pub struct Acceptance {
 
 /// The values of a word over the ways that were followed so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct WordValues {
     pub(super) set: Set,
     /// The bits, if they are decided and equal on every way.
     pub(super) bits: Option<u32>,
@@ -83,10 +85,10 @@ pub(super) struct Seen {
     why: Why,
 }
 
-impl Seen {
-    fn also(&mut self, other: Seen) {
+impl WordValues {
+    fn add_way(&mut self, other: WordValues) {
         let bits = if self.bits == other.bits { self.bits } else { None };
-        *self = Seen { set: self.set.union(other.set), bits, ways: self.ways + other.ways, why: self.why };
+        *self = WordValues { set: self.set.union(other.set), bits, ways: self.ways + other.ways, why: self.why };
     }
 }
 
@@ -98,7 +100,7 @@ pub(super) struct Ways {
     /// The number of ways that were followed, and of those that a device may take.
     all: u32,
     followed: u32,
-    pub(super) words: BTreeMap<Word, Seen>,
+    pub(super) words: BTreeMap<Word, WordValues>,
 }
 
 /// Explores the observations of a dispatch. `shown` is the report of its definite run, which the
@@ -134,7 +136,7 @@ pub fn explore(
 /// Whether the parts are workgroups instead of single invocations. `None` if there are atomics,
 /// which may order parts.
 pub(super) fn by_workgroup(module: &Module) -> Option<bool> {
-    let has = |wanted: fn(Op) -> bool| module.instructions().iter().any(|i| wanted(i.op));
+    let has = |is_wanted: fn(Op) -> bool| module.instructions().iter().any(|i| is_wanted(i.op));
     if has(is_atomic) { None } else { Some(has(|op| op == Op::ControlBarrier || is_group(op))) }
 }
 
@@ -154,9 +156,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         self.over = Some(Box::new(SetsRun { sets: RefCell::new(sets.clone()), part, accesses: Vec::new(), unsettled: None }));
         self.go(&Schedule::default(), &mut ());
         let outcome = self.report().outcome;
-        let Some(over) = self.over.take() else { return Ok(Vec::new()) };
-        let SetsRun { sets: met, accesses, unsettled, .. } = *over;
-        *sets = met.into_inner();
+        let Some(run) = self.over.take() else { return Ok(Vec::new()) };
+        let SetsRun { sets: sets_after, accesses, unsettled, .. } = *run;
+        *sets = sets_after.into_inner();
         match unsettled {
             Some(why) => Err(why),
             None if !matches!(outcome, Outcome::Observed(_)) => Err(Unsettled::ended(&outcome)),
@@ -183,12 +185,12 @@ fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
 impl Acceptance {
     /// Adds the zeros that may have either sign, at words that have no entry yet.
     fn with_zeros(mut self, zeros: impl IntoIterator<Item = Word>) -> Acceptance {
-        let said = |all: &Acceptance, buffer: usize, offset: u64| {
+        let is_listed = |all: &Acceptance, buffer: usize, offset: u64| {
             let word = all.words.binary_search_by_key(&(buffer, offset), |word| (word.buffer, word.offset)).is_ok();
             word || all.doubtful.iter().any(|d| d.buffer == buffer && d.start < offset + 4 && offset < d.end)
         };
         let zero = |(buffer, offset): Word| OpenWord { buffer, offset, expected: Expected::Zero };
-        let zeros: Vec<OpenWord> = zeros.into_iter().filter(|at| !said(&self, at.0, at.1)).map(zero).collect();
+        let zeros: Vec<OpenWord> = zeros.into_iter().filter(|at| !is_listed(&self, at.0, at.1)).map(zero).collect();
         self.words.extend(zeros);
         self.words.sort_by_key(|word| (word.buffer, word.offset));
         self
@@ -204,17 +206,17 @@ pub(super) struct Explorer<'m, 'r> {
     /// The number of parts that the machine has left to the relation.
     pub(super) left_to_relation: u64,
     /// A difference between the machine and the relation, in a part that both have run.
-    pub(super) differs: Option<Differs>,
+    pub(super) difference: Option<Difference>,
     /// The words that are a zero of either sign on some way.
     pub(super) zeros: BTreeSet<Word>,
     /// The number of instructions that may still be executed.
-    pub(super) left: u64,
+    pub(super) instructions_left: u64,
     /// The number of instructions that one way may execute.
-    pub(super) each: u64,
+    pub(super) way_limit: u64,
     pub(super) ways: u64,
     /// By byte, the part that has written it, and the parts that have read it.
     touched: FxHashMap<(ObjectId, u64), (Option<u32>, Readers)>,
-    pub(super) words: BTreeMap<Word, Seen>,
+    pub(super) words: BTreeMap<Word, WordValues>,
 }
 
 /// The parts that have read a byte.
@@ -234,10 +236,10 @@ impl<'m, 'r> Explorer<'m, 'r> {
             grid,
             machine: None,
             left_to_relation: 0,
-            differs: None,
+            difference: None,
             zeros: BTreeSet::new(),
-            left: executed.saturating_mul(ALL).saturating_add(LEAST),
-            each: executed.saturating_mul(SLOWER).saturating_add(LEAST),
+            instructions_left: executed.saturating_mul(TOTAL_FACTOR).saturating_add(BASE_INSTRUCTIONS),
+            way_limit: executed.saturating_mul(WAY_FACTOR).saturating_add(BASE_INSTRUCTIONS),
             ways: 0,
             touched: FxHashMap::default(),
             words: BTreeMap::new(),
@@ -274,15 +276,15 @@ impl<'m, 'r> Explorer<'m, 'r> {
     /// Follows all ways of a part. `way` runs one of them.
     pub(super) fn all_ways(
         &mut self,
-        mut way: impl FnMut(&mut Self, &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled>,
+        mut way: impl FnMut(&mut Self, &mut Sets) -> Result<Vec<(Word, WordValues)>, Unsettled>,
     ) -> Result<Ways, Unsettled> {
-        let mut of_part: BTreeMap<Word, Seen> = BTreeMap::new();
+        let mut words: BTreeMap<Word, WordValues> = BTreeMap::new();
         let mut followed = 0;
         let (all, unsettled) = follow(self.exploration, |sets| {
             let written = way(self, sets)?;
             followed += 1;
-            for (word, seen) in written {
-                of_part.entry(word).and_modify(|all| all.also(seen)).or_insert(seen);
+            for (word, values) in written {
+                words.entry(word).and_modify(|all| all.add_way(values)).or_insert(values);
             }
             Ok(std::ops::ControlFlow::Continue(()))
         });
@@ -291,31 +293,34 @@ impl<'m, 'r> Explorer<'m, 'r> {
                 self.ways += u64::from(all);
                 Err(why)
             }
-            None => Ok(Ways { all, followed, words: of_part }),
+            None => Ok(Ways { all, followed, words }),
         }
     }
 
     /// Adds the words of a part to those of other parts.
     pub(super) fn add(&mut self, Ways { all, followed, words }: Ways) {
         self.ways += u64::from(all);
-        for (word, mut seen) in words {
-            if seen.ways < followed {
+        for (word, mut values) in words {
+            if values.ways < followed {
                 // Some way does not write the word, so it may keep its initial value.
                 let (buffer, offset) = (self.storage(word.0), word.1);
                 let (set, bits) = match (self.grid.shared.bounded(buffer, offset), self.grid.shared.float(buffer, offset)) {
-                    (Some(given), _) => (given, None),
+                    (Some(initial), _) => (initial, None),
                     (None, Some(lane)) => (Set::point(lane.float().into()), Some(lane.bits)),
                     (None, None) => (Set::ANY, None),
                 };
-                seen.also(Seen { set, bits, ways: 0, why: seen.why });
+                values.add_way(WordValues { set, bits, ways: 0, why: values.why });
             }
             // Parts have written different bytes of this word.
-            self.words.entry(word).and_modify(|all| *all = Seen { set: Set::ANY, bits: all.bits.and(seen.bits), ..*all }).or_insert(seen);
+            self.words
+                .entry(word)
+                .and_modify(|all| *all = WordValues { set: Set::ANY, bits: all.bits.and(values.bits), ..*all })
+                .or_insert(values);
         }
     }
 
     /// The words of observed buffers that a way has written on the machine.
-    pub(super) fn written(&mut self, sets: &Sets, written: impl IntoIterator<Item = Written>) -> Vec<(Word, Seen)> {
+    pub(super) fn written(&mut self, sets: &Sets, written: impl IntoIterator<Item = Written>) -> Vec<(Word, WordValues)> {
         let mut words = Vec::new();
         for Written { buffer, offset, float, is_zero } in written {
             let Some(observed) = self.grid.prepared.storage.iter().position(|&(of, ..)| of == buffer) else { continue };
@@ -328,7 +333,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
     }
 
     /// The words of a part that has only one way.
-    pub(super) fn one_way(words: Vec<(Word, Seen)>) -> Ways {
+    pub(super) fn one_way(words: Vec<(Word, WordValues)>) -> Ways {
         Ways { all: 1, followed: 1, words: words.into_iter().collect() }
     }
 
@@ -338,15 +343,15 @@ impl<'m, 'r> Explorer<'m, 'r> {
     }
 
     /// Runs one way. Returns the words that it has written.
-    pub(super) fn way(&mut self, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
+    pub(super) fn way(&mut self, part: Part, sets: &mut Sets) -> Result<Vec<(Word, WordValues)>, Unsettled> {
         if let Some(limit) = TimeLimit::passed(self.grid.time) {
             return Err(Unsettled::Reached(limit.to_string()));
         }
         let mut grid = self.grid.clone();
-        grid.fuel = self.each.min(self.left);
-        let ran = grid.over_sets(sets, part);
-        self.left -= grid.instructions.min(self.left);
-        let accesses = ran?;
+        grid.fuel = self.way_limit.min(self.instructions_left);
+        let result = grid.over_sets(sets, part);
+        self.instructions_left -= grid.instructions.min(self.instructions_left);
+        let accesses = result?;
         let mut words: Vec<Word> = Vec::new();
         for (extent, writes) in &accesses {
             for (first, bytes) in extent.stretches() {
@@ -396,18 +401,18 @@ impl<'m, 'r> Explorer<'m, 'r> {
         for doubtful in &shown.doubtful {
             let Doubtful { buffer, start, end, why } = *doubtful;
             // A word that no part writes keeps its initial value.
-            let given = self.grid.shared.bounded(self.grid.prepared.storage[buffer].0, start).filter(|_| end == start + 4);
-            let mut expected = given.map_or(Expected::Undecided(why), |set| Expected::of(set, why));
+            let initial = self.grid.shared.bounded(self.grid.prepared.storage[buffer].0, start).filter(|_| end == start + 4);
+            let mut expected = initial.map_or(Expected::Undecided(why), |set| Expected::of(set, why));
             for offset in (start / 4 * 4..end).step_by(4) {
                 // If only a part of the word is open and other branches may have been taken, the
                 // word stays: the loop below compares the rest of it.
-                let whole = start <= offset && offset + 4 <= end;
-                if let (true, Some(seen)) = (whole || !shown.control_in_doubt, words.remove(&(buffer, offset))) {
-                    let of_word = || match seen.bits {
+                let is_whole = start <= offset && offset + 4 <= end;
+                if let (true, Some(values)) = (is_whole || !shown.control_in_doubt, words.remove(&(buffer, offset))) {
+                    let expected_word = || match values.bits {
                         Some(bits) if !self.zeros.contains(&(buffer, offset)) => Expected::Bits(bits),
-                        _ => Expected::of(seen.set, why),
+                        _ => Expected::of(values.set, why),
                     };
-                    expected = if (start, end) == (offset, offset + 4) { of_word() } else { expected };
+                    expected = if (start, end) == (offset, offset + 4) { expected_word() } else { expected };
                 }
             }
             match expected {
@@ -416,8 +421,8 @@ impl<'m, 'r> Explorer<'m, 'r> {
             }
         }
         // The words that the definite run decides, and that another way may write otherwise.
-        for ((buffer, offset), seen) in words.into_iter().filter(|(_, seen)| seen.bits.is_none()) {
-            match Expected::of(seen.set, seen.why) {
+        for ((buffer, offset), values) in words.into_iter().filter(|(_, values)| values.bits.is_none()) {
+            match Expected::of(values.set, values.why) {
                 Expected::Undecided(why) => acceptance.doubtful.push(Doubtful { buffer, start: offset, end: offset + 4, why }),
                 expected => acceptance.words.push(OpenWord { buffer, offset, expected }),
             }
@@ -430,8 +435,8 @@ impl<'m, 'r> Explorer<'m, 'r> {
 }
 
 /// The value of a word after one way.
-fn seen(sets: &Sets, lane: Option<Lane>) -> Seen {
-    let Some(lane) = lane else { return Seen { set: Set::ANY, bits: None, ways: 1, why: Why::Domain } };
+fn seen(sets: &Sets, lane: Option<Lane>) -> WordValues {
+    let Some(lane) = lane else { return WordValues { set: Set::ANY, bits: None, ways: 1, why: Why::Domain } };
     let bits = lane.trust.is_decided(sets.profile()).then_some(lane.bits);
-    Seen { set: sets.operand(lane).set, bits, ways: 1, why: lane.trust.doubt.unwrap_or(Why::Approximate) }
+    WordValues { set: sets.operand(lane).set, bits, ways: 1, why: lane.trust.doubt.unwrap_or(Why::Approximate) }
 }

@@ -17,12 +17,12 @@ use crate::spirv::lockstep::{Piecewise, Program};
 use crate::spirv::module::Module;
 use crate::spirv::step::Relation;
 
-/// The relation also runs one of this many parts, within `SAMPLED` instructions.
-const SAMPLES: u32 = 1024;
-const SAMPLED: u64 = 1 << 18;
+/// The relation also runs one of this many parts, within `SAMPLE_INSTRUCTIONS` instructions.
+const SAMPLE_PERIOD: u32 = 1024;
+const SAMPLE_INSTRUCTIONS: u64 = 1 << 18;
 
 /// A difference between the machine and the relation.
-pub(super) type Differs = Stuck;
+pub(super) type Difference = Stuck;
 
 /// The result of the machine for a dispatch.
 #[derive(Clone, Debug)]
@@ -70,18 +70,18 @@ pub fn judge(
     };
     let mut explorer = Explorer::new(grid, exploration, executed);
     explorer.machine = Some(machine);
-    let told = explorer.judge(by_workgroup);
-    if let Some(differs) = explorer.differs {
-        return Ok(Some(Judged::ended(Outcome::Stuck(differs))));
+    let result = explorer.judge(by_workgroup);
+    if let Some(difference) = explorer.difference {
+        return Ok(Some(Judged::ended(Outcome::Stuck(difference))));
     }
-    if told.is_err() {
+    if result.is_err() {
         return Ok(None);
     }
     // Words whose initial value is a set, and that no part has written.
     let mut report = Report::ended(outcome, Vec::new());
     for float in dispatch.resources.bounded {
-        let named = |&(_, set, binding): &(usize, u32, u32)| (set, binding) == (float.set, float.binding);
-        let Some(buffer) = explorer.grid.prepared.storage.iter().position(named) else { continue };
+        let is_named = |&(_, set, binding): &(usize, u32, u32)| (set, binding) == (float.set, float.binding);
+        let Some(buffer) = explorer.grid.prepared.storage.iter().position(is_named) else { continue };
         if !explorer.words.contains_key(&(buffer, float.offset))
             && explorer.grid.shared.bounded(explorer.storage(buffer), float.offset).is_some()
         {
@@ -113,23 +113,24 @@ impl Explorer<'_, '_> {
 
     /// Runs invocations of a workgroup from `first` on, together while they go one way.
     fn side_by_side(&mut self, workgroup: u32, first: u32) -> Result<(), Unsettled> {
-        let fuel = self.each.saturating_mul(Piecewise::SIDE_BY_SIDE.into()).min(self.left);
+        let fuel = self.way_limit.saturating_mul(Piecewise::SIDE_BY_SIDE.into()).min(self.instructions_left);
         let Some(machine) = &mut self.machine else { return Ok(()) };
         let before = machine.executed();
-        let (written, left) = machine.side_by_side(workgroup, first, fuel)?;
-        self.left -= (machine.executed() - before).min(self.left);
+        let (written, left_lanes) = machine.side_by_side(workgroup, first, fuel)?;
+        self.instructions_left -= (machine.executed() - before).min(self.instructions_left);
         let sets = machine.take_sets();
         let count = (self.grid.topology.workgroup_size() - first).min(Piecewise::SIDE_BY_SIDE);
         let mut written = written.into_iter().peekable();
         for lane in 0..count {
             let local = first + lane;
             let part = Part { workgroup, local: Some(local) };
-            let own: Vec<_> = std::iter::from_fn(|| written.next_if(|(by, _)| *by == local)).map(|(_, written)| written).collect();
-            if left >> lane & 1 == 1 {
+            let written_by_lane: Vec<_> =
+                std::iter::from_fn(|| written.next_if(|(writer, _)| *writer == local)).map(|(_, written)| written).collect();
+            if left_lanes >> lane & 1 == 1 {
                 self.judged_part(part)?;
                 continue;
             }
-            let words = self.written(&sets, own);
+            let words = self.written(&sets, written_by_lane);
             self.take(part, Explorer::one_way(words))?;
         }
         Ok(())
@@ -139,11 +140,11 @@ impl Explorer<'_, '_> {
     fn judged_part(&mut self, part: Part) -> Result<(), Unsettled> {
         let mut is_left = false;
         let ways = self.all_ways(|explorer, sets| {
-            let fuel = explorer.each.min(explorer.left);
+            let fuel = explorer.way_limit.min(explorer.instructions_left);
             let Some(machine) = &mut explorer.machine else { return Ok(Vec::new()) };
             let before = machine.executed();
             let way = machine.way((part.workgroup, part.local), sets, fuel);
-            explorer.left -= (machine.executed() - before).min(explorer.left);
+            explorer.instructions_left -= (machine.executed() - before).min(explorer.instructions_left);
             match way? {
                 Some(written) => Ok(explorer.written(sets, written)),
                 None => {
@@ -164,16 +165,17 @@ impl Explorer<'_, '_> {
     /// Takes the machine's result of a part. For a sample, checks that the relation has the
     /// same result.
     fn take(&mut self, part: Part, ways: Ways) -> Result<(), Unsettled> {
-        if part.workgroup.wrapping_add(part.local.unwrap_or(0)).is_multiple_of(SAMPLES) {
-            let (left, each, counted, zeros) = (self.left, self.each, self.ways, self.zeros.clone());
-            (self.left, self.each) = (SAMPLED, SAMPLED);
-            let again = self.all_ways(|explorer, sets| explorer.way(part, sets));
-            (self.left, self.each, self.ways, self.zeros) = (left, each, counted, zeros);
-            if let Ok(again) = again
-                && let Some(why) = again.differ(&ways)
+        if part.workgroup.wrapping_add(part.local.unwrap_or(0)).is_multiple_of(SAMPLE_PERIOD) {
+            let (instructions_left, way_limit, ways_before, zeros) =
+                (self.instructions_left, self.way_limit, self.ways, self.zeros.clone());
+            (self.instructions_left, self.way_limit) = (SAMPLE_INSTRUCTIONS, SAMPLE_INSTRUCTIONS);
+            let by_relation = self.all_ways(|explorer, sets| explorer.way(part, sets));
+            (self.instructions_left, self.way_limit, self.ways, self.zeros) = (instructions_left, way_limit, ways_before, zeros);
+            if let Ok(by_relation) = by_relation
+                && let Some(why) = by_relation.differ(&ways)
             {
                 let at = format!("workgroup {}, invocation {:?}", part.workgroup, part.local);
-                self.differs = Some(Stuck { why: format!("the engines differ: {why}"), at });
+                self.difference = Some(Stuck { why: format!("the engines differ: {why}"), at });
                 return Err(Unsettled::Reached("engines that differ".into()));
             }
         }
@@ -189,10 +191,17 @@ impl Ways {
         if let Some(word) = self.words.keys().find(|word| !machine.words.contains_key(word)) {
             return Some(format!("the machine does not write {}", text(word)));
         }
-        machine.words.iter().find_map(|(word, found)| match self.words.get(word) {
+        machine.words.iter().find_map(|(word, by_machine)| match self.words.get(word) {
             None => Some(format!("the machine writes {}", text(word))),
-            Some(seen) if seen.bits == found.bits && seen.set.is_alike(&found.set) => None,
-            Some(seen) => Some(format!("{}: {:?} in {}, not {:?} in {}", text(word), found.bits, found.set, seen.bits, seen.set)),
+            Some(by_relation) if by_relation.bits == by_machine.bits && by_relation.set.is_alike(&by_machine.set) => None,
+            Some(by_relation) => Some(format!(
+                "{}: {:?} in {}, not {:?} in {}",
+                text(word),
+                by_machine.bits,
+                by_machine.set,
+                by_relation.bits,
+                by_relation.set
+            )),
         })
     }
 }

@@ -97,7 +97,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
                 let at = at as u64;
                 observed.bytes.push(byte.unwrap_or(0));
                 let Err(origin) = byte else { continue };
-                let (made_at, made_by) = self.made(origin);
+                let (made_at, made_by) = self.maker(origin);
                 let kind = origin.kind.id();
                 match observed.undefined.last_mut() {
                     Some(last) if last.end == at && (last.made_at, last.made_by, last.kind) == (made_at, made_by, kind) => last.end += 1,
@@ -135,7 +135,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 
     /// The instruction and the invocation that made an undefined value.
-    fn made(&self, origin: Origin) -> (u32, InvocationId) {
+    fn maker(&self, origin: Origin) -> (u32, InvocationId) {
         let agent = self.topology.agent(origin.invocation);
         (origin.instruction, InvocationId { workgroup: agent.workgroup, local: agent.local })
     }
@@ -151,7 +151,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
                 None
             }
             Last::Undefined(origin) => {
-                Some((origin.map(|origin| self.made(origin)), origin.map_or(Unspecified::Uninitialised, |origin| origin.kind)))
+                Some((origin.map(|origin| self.maker(origin)), origin.map_or(Unspecified::Uninitialised, |origin| origin.kind)))
             }
         })
     }

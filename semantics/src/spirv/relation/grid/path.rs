@@ -21,7 +21,7 @@ use crate::spirv::step::Config;
 
 /// The number of parts of a path that are kept apart in one construct. Earlier parts are
 /// one digest.
-const MOST: usize = 1 << 12;
+const MAX_PARTS: usize = 1 << 12;
 
 /// A part of a path within a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,8 +91,8 @@ impl Path {
     fn enter(&mut self, module: &Module, label: u32) {
         let exit =
             |construct: &Construct| construct.calls == self.calls && [construct.merge, construct.target, construct.header].contains(&label);
-        let found = self.constructs.iter().skip(1).rposition(exit).map(|at| at + 1);
-        if let Some(at) = found {
+        let exited = self.constructs.iter().skip(1).rposition(exit).map(|at| at + 1);
+        if let Some(at) = exited {
             let merges = self.constructs[at].merge == label;
             while self.constructs.len() > at + 1 {
                 self.leave(false);
@@ -102,10 +102,10 @@ impl Path {
             }
         }
         self.push(Part::Block(label));
-        let again = self.constructs.len() > 1 && self.constructs.last().is_some_and(|c| c.header == label && c.calls == self.calls);
+        let is_repeated = self.constructs.len() > 1 && self.constructs.last().is_some_and(|c| c.header == label && c.calls == self.calls);
         let code = module.block(label).map_or(&[][..], |block| module.code(block));
         let head = code.len().checked_sub(2).map(|at| &code[at]);
-        if let Some(head) = head.filter(|head| matches!(head.op, Op::SelectionMerge | Op::LoopMerge) && !again) {
+        if let Some(head) = head.filter(|head| matches!(head.op, Op::SelectionMerge | Op::LoopMerge) && !is_repeated) {
             let operands = head.operands(module.words());
             let target = if head.is(Op::LoopMerge) { operands[1] } else { 0 };
             let construct = Construct { header: label, merge: operands[0], target, calls: self.calls, ..Construct::default() };
@@ -122,7 +122,7 @@ impl Path {
 
     fn push(&mut self, part: Part) {
         let Some(inner) = self.constructs.last_mut() else { return };
-        if inner.parts.len() == MOST {
+        if inner.parts.len() == MAX_PARTS {
             inner.before = digest(&(inner.before, &inner.parts));
             inner.parts.clear();
         }
@@ -168,8 +168,8 @@ pub(super) fn are_together(tangle: &[&Path], subgroup: &[&Path]) -> bool {
     // The rest of the paths, after the last point where the subgroup was together.
     let same = |a: &Path, b: &Path| match (a.constructs.get(level), b.constructs.get(level)) {
         (Some(x), Some(y)) => {
-            let here = construct(a, level) == construct(b, level) && x.parts.get(part..) == y.parts.get(part..);
-            here && a.constructs.get(level + 1..) == b.constructs.get(level + 1..)
+            let is_same_level = construct(a, level) == construct(b, level) && x.parts.get(part..) == y.parts.get(part..);
+            is_same_level && a.constructs.get(level + 1..) == b.constructs.get(level + 1..)
         }
         (a, b) => a.is_none() && b.is_none(),
     };

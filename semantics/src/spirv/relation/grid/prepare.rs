@@ -119,8 +119,8 @@ impl<'m> Work<'m> for DispatchInvocations<'m> {
     }
 
     fn global(&self, agent: Agent) -> [u32; 3] {
-        let (group, within) = (coordinates(agent.workgroup, self.groups), coordinates(agent.local, self.size));
-        [0, 1, 2].map(|i| group[i].wrapping_mul(self.size[i]).wrapping_add(within[i]))
+        let (group, local) = (coordinates(agent.workgroup, self.groups), coordinates(agent.local, self.size));
+        [0, 1, 2].map(|i| group[i].wrapping_mul(self.size[i]).wrapping_add(local[i]))
     }
 }
 
@@ -157,11 +157,11 @@ pub(super) fn prepare<'m>(
         return unsupported(format!("OpEntryPoint {:?} in a dispatch", entry.model));
     }
     let Some(size) = module.modes(entry).workgroup_size else { return unsupported("a compute entry point without a workgroup size") };
-    let each = size.iter().try_fold(1u64, |n, &s| n.checked_mul(s.into())).filter(|&n| n > 0);
-    let each = each.ok_or(Limit { what: "invocations", bound: dispatch.limits.invocations })?;
-    let workgroups = dispatch.workgroups(each)?;
+    let invocations = size.iter().try_fold(1u64, |n, &s| n.checked_mul(s.into())).filter(|&n| n > 0);
+    let invocations = invocations.ok_or(Limit { what: "invocations", bound: dispatch.limits.invocations })?;
+    let workgroups = dispatch.workgroups(invocations)?;
     let subgroup = if uses_subgroups(module) { subgroup_size(dispatch)? } else { 1 };
-    let topology = Topology::new(workgroups, each as u32, subgroup)?;
+    let topology = Topology::new(workgroups, invocations as u32, subgroup)?;
     let variables = used(module, entry, rules)?;
     let mut inputs = Vec::new();
     for &variable in &variables {
@@ -251,8 +251,8 @@ fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refuse
     let id = variable.id;
     match variable.class {
         StorageClass::Input => match module.built_in(id, WHOLE) {
-            Some(found) if built_in(found) => Ok(Some(found)),
-            Some(found) => unsupported(format!("BuiltIn {found:?} (%{id})")),
+            Some(name) if built_in(name) => Ok(Some(name)),
+            Some(name) => unsupported(format!("BuiltIn {name:?} (%{id})")),
             None => unsupported(format!("OpVariable Input without a BuiltIn (%{id})")),
         },
         _ => memory(module, variable).map(|()| None),
@@ -281,10 +281,10 @@ fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topol
     let size = 2 * size_of::<Scalar>() as u64;
     let resident = u64::from((super::RESIDENT / topology.workgroup_size()).max(1));
     let workgroups = shared.workgroup_scalars().saturating_mul(resident);
-    let own = module.variables().iter().filter(|v| is_own(v.class)).map(|v| module.types().scalars(v.type_));
-    let own = own.fold(0u64, u64::saturating_add);
+    let own_scalars = module.variables().iter().filter(|v| is_own(v.class)).map(|v| module.types().scalars(v.type_));
+    let own_scalars = own_scalars.fold(0u64, u64::saturating_add);
     let value = module.instructions().iter().filter(|i| i.result != 0).map(|i| module.types().scalars(i.result_type)).max().unwrap_or(0);
-    match workgroups.saturating_add(own).saturating_add(value.saturating_mul(2)).checked_mul(size) {
+    match workgroups.saturating_add(own_scalars).saturating_add(value.saturating_mul(2)).checked_mul(size) {
         Some(bytes) if bytes <= bound => Ok(()),
         _ => Err(Limit { what: "bytes of memory", bound }.into()),
     }
@@ -303,9 +303,9 @@ impl Used {
         let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut pending = vec![(entry.function, false)];
-        while let Some((id, is_left)) = pending.pop() {
+        while let Some((id, are_callees_done)) = pending.pop() {
             let Some(function) = module.function(id) else { continue };
-            if is_left {
+            if are_callees_done {
                 let depth = 1 + module.callees(function).filter_map(|callee| depths.get(&callee)).max().unwrap_or(&0);
                 depths.insert(id, depth);
                 continue;

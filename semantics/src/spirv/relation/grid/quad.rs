@@ -65,28 +65,28 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 
     /// Shows the sink the rule of invocations that go on together, once, for the first of them.
-    fn show_together(&self, rule: Rule, waiting: &[u32], sink: &mut dyn Sink) {
+    fn emit_together(&self, rule: Rule, waiting: &[u32], sink: &mut dyn Sink) {
         let first = waiting.first().and_then(|&member| Some((member, self.invocations.get(&member)?)));
         if let Some((member, invocation)) = first
             && let State::Awaits(awaited, _) = invocation.state
         {
-            self.show(rule, awaited.instruction, member, invocation.step, sink);
+            self.emit_collective(rule, awaited.instruction, member, invocation.step, sink);
         }
     }
 
     /// Goes on with a waiting invocation, with its derivatives.
     fn resume(&mut self, number: u32, derivatives: &Derivatives, sink: &mut dyn Sink) {
         let Some(invocation) = self.invocations.get_mut(&number) else { return };
-        let State::Awaits(awaited, of) = invocation.state else { return };
+        let State::Awaits(awaited, rule) = invocation.state else { return };
         invocation.state = State::Acts(Footprint::Local);
         let Some(invocation) = self.invocations.get(&number) else { return };
         let next: Option<Next<'m>> = (awaited.resume)(&self.env(number), &invocation.config, derivatives);
         match next {
             Some(next) => {
                 let at = invocation.config.place();
-                self.take(number, Reduct { rule: of, at, next }, sink);
+                self.apply_reduct(number, Reduct { rule, at, next }, sink);
             }
-            None => self.stuck(number, format!("{of} cannot go on")),
+            None => self.stuck(number, format!("{rule} cannot go on")),
         }
     }
 }
@@ -101,10 +101,10 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
         Some((invocation.config.scalars(awaited.value)?, grid.module.shape(awaited.value), awaited.instruction))
     });
     let [Some((_, shape, instruction)), ..] = values else { return };
-    grid.show_together(Rule::SpirvQuadDerivatives, quad, sink);
+    grid.emit_together(Rule::SpirvQuadDerivatives, quad, sink);
     let values: [Scalars; 4] = values.map(|value| value.map(|(scalars, ..)| scalars).unwrap_or_default());
-    if let (Some(over), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(instruction as usize)) {
-        over.sets.get_mut().stand_at(waiting.result);
+    if let (Some(run), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(instruction as usize)) {
+        run.sets.get_mut().stand_at(waiting.result);
     }
     for (lane, &member) in quad.iter().enumerate() {
         let derivatives = Derivatives::of(&grid.env(member), &values, shape, lane, instruction);
@@ -117,7 +117,7 @@ pub(super) fn quad_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, quad
 /// some invocations of a quad wait at a dynamic instance of a derivative that the others cannot
 /// come to: they go on with undefined values          [spirv/divergent-derivatives, SPIR-V §3.3.16]
 pub(super) fn divergent_derivatives<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32], sink: &mut dyn Sink) {
-    grid.show_together(Rule::SpirvDivergentDerivatives, waiting, sink);
+    grid.emit_together(Rule::SpirvDivergentDerivatives, waiting, sink);
     for &member in waiting {
         let Some(State::Awaits(awaited, _)) = grid.invocations.get(&member).map(|i| i.state) else { continue };
         let derivatives = Derivatives::divergent(grid.module.shape(awaited.value).lanes(), awaited.instruction, member);

@@ -25,7 +25,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// The memory that actions touch and others can see. `None` if no other invocation can tell
     /// when they happen.
     pub(super) fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
-        let mut found = None;
+        let mut footprint = None;
         for action in actions {
             let (extent, writes) = match action {
                 Action::Load(extent) => (extent, false),
@@ -39,9 +39,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             let first = extent.cells.iter().map(|c| c.offset).min().unwrap_or(0);
             let end = extent.cells.iter().map(|c| c.offset + u64::from(c.bytes)).max().unwrap_or(u64::MAX);
             let memory = Footprint::Memory { object: self.object(extent.object), offset: first, bytes: end - first, writes };
-            found = Some(if found.is_some() { Footprint::Everything } else { memory });
+            footprint = Some(if footprint.is_some() { Footprint::Everything } else { memory });
         }
-        found
+        footprint
     }
 
     pub(super) fn detect(&mut self, agent: Agent, extent: &Extent, kind: Kind, site: &Site, sink: &mut dyn Sink) {
@@ -69,12 +69,12 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 /// two conflicting accesses, not both atomic, that nothing orders: undefined behaviour
 ///                                                          [spirv/data-race, Vulkan, Memory Model]
 pub(super) fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
-    grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
+    grid.emit_collective(Rule::SpirvDataRace, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let object = match extent.object {
         ObjectId::Buffer(_) => report::buffer(grid.module, extent.variable),
         ObjectId::Image(image) => {
-            let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
-            report::texel(held, images.binding(image), race.offset / held.format().bytes() as u64)
+            let (images, contents) = (grid.shared.images(), grid.shared.images().image(image));
+            report::texel(contents, images.binding(image), race.offset / contents.format().bytes() as u64)
         }
         ObjectId::Workgroup { .. } if grid.shared.workgroup_is_laid_out() => report::WORKGROUP_MEMORY.to_string(),
         ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
@@ -84,13 +84,13 @@ pub(super) fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race
     let earlier = report::site(grid.module, first.instruction, grid.topology.number(first.agent), grid.work.global(first.agent));
     let at = grid.work.at(site);
     let site = Site { earlier: Some(Box::new(earlier)), ..site.clone() };
-    grid.note(Undefined { ub: Ub::DataRace, what, at, site: Some(Box::new(site)) });
+    grid.record_undefined(Undefined { ub: Ub::DataRace, what, at, site: Some(Box::new(site)) });
 }
 
 /// bytes are written through one variable and accessed through another, not both Aliased: undefined
 /// behaviour                                               [spirv/undeclared-alias, SPIR-V §2.18.2]
 fn undeclared_alias<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, extent: &Extent, other: u32, byte: u64, site: &Site, sink: &mut dyn Sink) {
-    grid.show(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
+    grid.emit_collective(Rule::SpirvUndeclaredAlias, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let what = report::undeclared_alias(grid.module, site.instruction, extent.variable, other, byte);
-    grid.note(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
+    grid.record_undefined(Undefined { ub: Ub::UndeclaredAlias, what, at: grid.work.at(site), site: Some(Box::new(site.clone())) });
 }

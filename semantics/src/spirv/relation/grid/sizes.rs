@@ -28,7 +28,7 @@ pub(super) fn over_sizes(
             shown = Some((size, report));
             continue;
         };
-        if !alike(&first.outcome, &report.outcome) {
+        if !is_same_kind(&first.outcome, &report.outcome) {
             let what = format!(
                 "a dispatch whose outcome depends on the size of subgroups, which is not given: {} with {first_size}, {} with {size}; --subgroup-size N gives it",
                 text(&first.outcome),
@@ -36,7 +36,7 @@ pub(super) fn over_sizes(
             );
             return Ok(Report::ended(Outcome::Unsupported(what), Vec::new()));
         }
-        also(first, &report);
+        merge(first, &report);
     }
     Ok(shown.map_or_else(|| Report::ended(Outcome::Deadlock, Vec::new()), |(_, report)| report))
 }
@@ -49,7 +49,7 @@ fn text(outcome: &Outcome<Observation>) -> String {
     }
 }
 
-fn alike(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
+fn is_same_kind(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     match (a, b) {
         (Outcome::Undefined(a), Outcome::Undefined(b)) => a.ub == b.ub,
         (a, b) => a.name() == b.name(),
@@ -57,7 +57,7 @@ fn alike(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
 }
 
 /// Adds the report of another size to the report of the first.
-fn also(first: &mut Report, other: &Report) {
+fn merge(first: &mut Report, other: &Report) {
     let (Outcome::Observed(shown), Outcome::Observed(others)) = (&first.outcome, &other.outcome) else { return };
     for (buffer, (a, b)) in shown.buffers.iter().zip(&others.buffers).enumerate() {
         let words = (0..a.bytes.len().max(b.bytes.len()) as u64).step_by(4);
@@ -67,10 +67,10 @@ fn also(first: &mut Report, other: &Report) {
             let is_zero = |report: &Report| report.zeros.contains(&(buffer, start));
             let undefined = |of: &ObservedBuffer| of.undefined.iter().any(|u| u.start < end && start < u.end);
             let differs = a.bytes[start as usize..end as usize] != b.bytes[start as usize..end as usize] || undefined(a) != undefined(b);
-            let known = first.one_of.iter().position(|one| (one.buffer, one.offset) == (buffer, start));
-            let is_told = end == start + 4 && !undefined(a) && !undefined(b) && !is_open(other) && !is_zero(other);
-            match known {
-                Some(at) if !is_told => drop(first.one_of.remove(at)),
+            let index = first.one_of.iter().position(|one| (one.buffer, one.offset) == (buffer, start));
+            let is_determined = end == start + 4 && !undefined(a) && !undefined(b) && !is_open(other) && !is_zero(other);
+            match index {
+                Some(at) if !is_determined => drop(first.one_of.remove(at)),
                 Some(at) => {
                     let (values, value) = (&mut first.one_of[at].values, word(b, start));
                     if !values.contains(&value) {
@@ -78,7 +78,7 @@ fn also(first: &mut Report, other: &Report) {
                     }
                 }
                 None if (differs || is_open(other)) && !is_open(first) => {
-                    if is_told && !is_zero(first) {
+                    if is_determined && !is_zero(first) {
                         first.one_of.push(OneOf { buffer, offset: start, values: vec![word(a, start), word(b, start)] });
                     }
                     let why = if differs { Why::SubgroupSize } else { why_of(other, buffer, start) };
@@ -94,8 +94,8 @@ fn also(first: &mut Report, other: &Report) {
         first.zeros.extend(zeros);
     }
     for (image, (a, b)) in shown.images.iter().zip(&others.images).enumerate() {
-        let each = a.format.bytes();
-        for (texel, (x, y)) in a.bytes.chunks(each).zip(b.bytes.chunks(each)).enumerate() {
+        let texel_bytes = a.format.bytes();
+        for (texel, (x, y)) in a.bytes.chunks(texel_bytes).zip(b.bytes.chunks(texel_bytes)).enumerate() {
             let texel = texel as u64;
             for component in 0..a.format.channels().len() as u8 {
                 let is_open = |report: &Report| {

@@ -68,8 +68,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             State::Joins(..) => Some(instance),
             State::Waits(Arrived { execution: Scope::Subgroup, .. }) => {
                 // Its next instruction is the one after the barrier.
-                if let Some(here) = instance.last_mut() {
-                    here.instruction = here.instruction.saturating_sub(1);
+                if let Some(last) = instance.last_mut() {
+                    last.instruction = last.instruction.saturating_sub(1);
                 }
                 Some(instance)
             }
@@ -94,7 +94,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             return Vec::new();
         }
         let waiting: Vec<u32> = members.iter().copied().filter(|&n| self.joins_at(n).as_ref() == Some(&least)).collect();
-        let paths = |of: &[u32]| of.iter().filter_map(|n| self.invocations.get(n)).map(|i| &i.path).collect::<Vec<_>>();
+        let paths = |numbers: &[u32]| numbers.iter().filter_map(|n| self.invocations.get(n)).map(|i| &i.path).collect::<Vec<_>>();
         let together = are_together(&paths(&waiting), &paths(&members));
         let ended = |n: &u32| self.invocations.get(n).is_none_or(|i| matches!(i.state, State::Ended));
         self.split |= members.iter().any(|n| !waiting.contains(n) && !ended(n));
@@ -159,9 +159,9 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
     if let Some(invocation) = grid.invocations.get(&first)
         && let State::Joins(join, _) = invocation.state
     {
-        grid.show(Rule::SpirvTangle, join.instruction, first, invocation.step, sink);
-        if let (Some(over), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(join.instruction as usize)) {
-            over.sets.get_mut().stand_at(waiting.result);
+        grid.emit_collective(Rule::SpirvTangle, join.instruction, first, invocation.step, sink);
+        if let (Some(run), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(join.instruction as usize)) {
+            run.sets.get_mut().stand_at(waiting.result);
         }
     }
     let mut tangle = Tangle::new(grid.topology.subgroup_size(), members, doubt);
@@ -169,17 +169,17 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
     for (own, &number) in waiting.iter().enumerate() {
         tangle.own = own;
         let Some(invocation) = grid.invocations.get_mut(&number) else { continue };
-        let State::Joins(join, of) = invocation.state else { continue };
+        let State::Joins(join, rule) = invocation.state else { continue };
         invocation.state = State::Acts(Footprint::Local);
         let Some(invocation) = grid.invocations.get(&number) else { continue };
         let next: Option<Next<'m>> = (join.resume)(&grid.env(number), &invocation.config, &tangle);
         match next {
             Some(next) if grid.ending.is_none() => {
                 let at = invocation.config.place();
-                grid.take(number, Reduct { rule: of, at, next }, sink);
+                grid.apply_reduct(number, Reduct { rule, at, next }, sink);
             }
             Some(_) => {}
-            None => grid.stuck(number, format!("{of} cannot go on")),
+            None => grid.stuck(number, format!("{rule} cannot go on")),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::spirv::environment::{Dispatch, InvocationId, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 use crate::spirv::shared::{Cell, Extent, ObjectId};
-use crate::spirv::step::run::only;
+use crate::spirv::step::run::only_reduct;
 use crate::spirv::step::{Action, Arrived, Next, Relation, Sink};
 use crate::spirv::value::Scalar;
 use crate::undefined::Site;
@@ -69,18 +69,18 @@ pub fn weakly(
         _ => a == b,
     };
     let mut split = false;
-    let (found, explored) =
-        enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>,
+    let (shown, explored) =
+        enumerate(&grid, topology, rules, budget, &mut |shown: &mut Vec<Shown>,
                                                         grid: &Grid<'_, '_, DispatchInvocations<'_>>,
                                                         execution| {
             split |= grid.split;
             let outcome = grid.report().outcome;
-            if !found.iter().any(|(known, _)| same(known, &outcome)) {
-                found.push((outcome, reads(execution)));
+            if !shown.iter().any(|(known, _)| same(known, &outcome)) {
+                shown.push((outcome, reads(execution)));
             }
         });
     // Parts of a subgroup on several paths may also go on in other orders.
-    Ok((found, Exploration { complete: explored.complete && !split, ..explored }))
+    Ok((shown, Exploration { complete: explored.complete && !split, ..explored }))
 }
 
 /// The reads of the atomics of an execution.
@@ -91,8 +91,8 @@ fn reads(execution: &Execution<Scalar>) -> Vec<Read> {
         }
         _ => None,
     };
-    let all = execution.events().iter().enumerate();
-    all.filter_map(|(number, event)| Some(Read { by: name(event)?, from: execution.read_by(number)?.and_then(name) })).collect()
+    let events = execution.events().iter().enumerate();
+    events.filter_map(|(number, event)| Some(Read { by: name(event)?, from: execution.read_by(number)?.and_then(name) })).collect()
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
@@ -149,22 +149,22 @@ impl<'m> Agents for Grid<'m, '_, DispatchInvocations<'m>> {
     type Value = Scalar;
 
     fn ready(&self) -> Vec<u32> {
-        let mut found = Vec::new();
+        let mut agents = Vec::new();
         let ready = self.turns.ready();
         let mut from = if self.ending.is_none() { ready.from(0) } else { None };
         while let Some(invocation) = from {
-            found.push(invocation);
+            agents.push(invocation);
             from = ready.from(invocation + 1);
         }
-        found
+        agents
     }
 
     fn upcoming(&self, agent: u32) -> Vec<Upcoming<Scalar>> {
         let Some(invocation) = self.invocations.get(&agent) else { return Vec::new() };
         let config = &invocation.config;
-        let Ok(reduct) = only(self.relation.step(&self.env(agent), config), config) else { return Vec::new() };
+        let Ok(reduct) = only_reduct(self.relation.step(&self.env(agent), config), config) else { return Vec::new() };
         let Next::Acts(_, actions) = &reduct.next else { return Vec::new() };
-        let mut found = Vec::new();
+        let mut accesses = Vec::new();
         for action in actions {
             let (extent, atomic) = match action {
                 Action::Load(extent) | Action::Store(extent, _) => (extent, None),
@@ -174,10 +174,10 @@ impl<'m> Agents for Grid<'m, '_, DispatchInvocations<'m>> {
             let object = self.object(extent.object);
             for cell in &extent.cells {
                 let held = self.shared.held(extent.object, *cell, (config.index(), agent));
-                found.push(Upcoming { at: (object, cell.offset, cell.bytes.into()), atomic, held });
+                accesses.push(Upcoming { at: (object, cell.offset, cell.bytes.into()), atomic, held });
             }
         }
-        found
+        accesses
     }
 
     fn step(&mut self, agent: u32) -> Vec<Done<Scalar>> {

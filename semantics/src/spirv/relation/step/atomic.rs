@@ -11,7 +11,7 @@ use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
 use crate::spirv::object::Operation;
 use crate::spirv::operation::{self, Shape};
-use crate::spirv::operation::{Operand, Site};
+use crate::spirv::operation::{Occurrence, Operand};
 use crate::spirv::shared::Extent;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
@@ -76,7 +76,7 @@ pub(super) fn ordering(config: &Config<'_>, scope: u32, semantics: u32) -> Optio
 
 /// The access of the next instruction, whose first operands are a pointer and a scope. `None` if
 /// the access is undefined behaviour.
-fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32, operation: Operation) -> Option<Atomic> {
+fn access_of(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32, operation: Operation) -> Option<Atomic> {
     let pointer = config.pointer(operands[0])?;
     let extent = memory::reach(env, config, &pointer, operation, 1)?.ok()??;
     let (scope, semantics) = ordering(config, operands[1], semantics)?;
@@ -93,7 +93,7 @@ fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32
 
 impl Atomic {
     /// The configuration after the access, where r is the value before it, and the action.
-    fn acts<'m>(self, config: &Config<'m>, op: AtomicOp, store: Option<Scalar>) -> Next<'m> {
+    fn into_next<'m>(self, config: &Config<'m>, op: AtomicOp, store: Option<Scalar>) -> Next<'m> {
         let Atomic { extent, scope, semantics, old } = self;
         let next = match config.head().map_or(0, |i| i.result) {
             0 => config.advanced(1),
@@ -114,7 +114,7 @@ impl Atomic {
 /// p [spirv/atomic-load, SPIR-V §3.3.18]
 pub fn atomic_load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicLoad)?;
-    Some(accessed(env, config, operands, operands[2], Operation::Load)?.acts(config, AtomicOp::Load, None))
+    Some(access_of(env, config, operands, operands[2], Operation::Load)?.into_next(config, AtomicOp::Load, None))
 }
 
 /// M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c,
@@ -122,7 +122,7 @@ pub fn atomic_load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 pub fn atomic_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicStore)?;
     let value = config.scalar(operands[3])?;
-    Some(accessed(env, config, operands, operands[2], Operation::Atomic)?.acts(config, AtomicOp::Store, Some(value)))
+    Some(access_of(env, config, operands, operands[2], Operation::Atomic)?.into_next(config, AtomicOp::Store, Some(value)))
 }
 
 /// M, (r = OpAtomicExchange τ a s m v, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p
@@ -130,7 +130,7 @@ pub fn atomic_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 pub fn atomic_exchange<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicExchange)?;
     let value = config.scalar(operands[3])?;
-    Some(accessed(env, config, operands, operands[2], Operation::Atomic)?.acts(config, AtomicOp::ReadModifyWrite, Some(value)))
+    Some(access_of(env, config, operands, operands[2], Operation::Atomic)?.into_next(config, AtomicOp::ReadModifyWrite, Some(value)))
 }
 
 /// The operation that an atomic instruction applies to the value before it and its operand.
@@ -159,49 +159,49 @@ pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
         Op::AtomicIIncrement | Op::AtomicIDecrement => Scalar { bits: 1, trust: Trust::CERTAIN, undefined: None },
         _ => config.scalar(operands[3])?,
     };
-    let atomic = accessed(env, config, operands, operands[2], Operation::Atomic)?;
+    let atomic = access_of(env, config, operands, operands[2], Operation::Atomic)?;
     let shape: Shape = config.module.shape(head.result);
     let [old, operand] = [[atomic.old], [operand]];
     let args = [Operand { shape, scalars: &old }, Operand { shape, scalars: &operand }];
-    let site = Site { instruction: config.index(), invocation: env.invocation, ..Site::default() };
-    let new = *env.calculator.compute(modification(head.op)?, &args, &[shape], site).ok()?.first()?;
-    Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(new)))
+    let occurrence = Occurrence { instruction: config.index(), invocation: env.invocation, ..Occurrence::default() };
+    let new = *env.calculator.compute(modification(head.op)?, &args, &[shape], occurrence).ok()?.first()?;
+    Some(atomic.into_next(config, AtomicOp::ReadModifyWrite, Some(new)))
 }
 
 /// The access of OpAtomicCompareExchange, the value that it stores if equal, and the comparator.
-fn compared(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Atomic, Scalar, Scalar)> {
+fn compare_exchange_operands(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Atomic, Scalar, Scalar)> {
     let (_, operands) = config.next_if(Op::AtomicCompareExchange)?;
     let (value, comparator) = (config.scalar(operands[4])?, config.scalar(operands[5])?);
-    Some((accessed(env, config, operands, operands[semantics], Operation::Atomic)?, value, comparator))
+    Some((access_of(env, config, operands, operands[semantics], Operation::Atomic)?, value, comparator))
 }
 
 /// M(M(a)) = M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a)),
 /// M(a) ↦ M(v)], I, c, p, with the semantics m
 ///                                            [spirv/atomic-compare-exchange-equal, SPIR-V §3.3.18]
 pub fn atomic_compare_exchange_equal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (atomic, value, comparator) = compared(env, config, 2)?;
+    let (atomic, value, comparator) = compare_exchange_operands(env, config, 2)?;
     if atomic.old.undefined.or(comparator.undefined).is_some() || atomic.old.bits != comparator.bits {
         return None;
     }
     let trust = value.trust.controlled_by(atomic.old.trust).controlled_by(comparator.trust);
-    Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(Scalar { trust, ..value })))
+    Some(atomic.into_next(config, AtomicOp::ReadModifyWrite, Some(Scalar { trust, ..value })))
 }
 
 /// M(M(a)) ≠ M(w) gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦ M(M(a))],
 /// I, c, p, with the semantics n            [spirv/atomic-compare-exchange-unequal, SPIR-V §3.3.18]
 pub fn atomic_compare_exchange_unequal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (atomic, _, comparator) = compared(env, config, 3)?;
+    let (atomic, _, comparator) = compare_exchange_operands(env, config, 3)?;
     if atomic.old.undefined.or(comparator.undefined).is_some() || atomic.old.bits == comparator.bits {
         return None;
     }
-    Some(atomic.acts(config, AtomicOp::Load, None))
+    Some(atomic.into_next(config, AtomicOp::Load, None))
 }
 
 /// M(M(a)) or M(w) undefined gives M, (r = OpAtomicCompareExchange τ a s m n v w, I), c, p → M[r ↦
 /// M(M(a)), M(a) ↦ any value], I, c, p
 ///                                [spirv/atomic-compare-exchange-undefined, SPIR-V §3.3.18, §3.3.1]
 pub fn atomic_compare_exchange_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (atomic, _, comparator) = compared(env, config, 2)?;
+    let (atomic, _, comparator) = compare_exchange_operands(env, config, 2)?;
     let origin = atomic.old.undefined.or(comparator.undefined)?;
-    Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(Scalar::undefined(origin))))
+    Some(atomic.into_next(config, AtomicOp::ReadModifyWrite, Some(Scalar::undefined(origin))))
 }

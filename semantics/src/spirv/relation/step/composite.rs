@@ -37,7 +37,7 @@ pub fn composite_construct<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<
 }
 
 /// The range of scalars that literal indices choose in a value of a type.
-fn chosen(module: &Module, mut type_: u32, indices: &[u32]) -> Option<Range<usize>> {
+fn scalar_range(module: &Module, mut type_: u32, indices: &[u32]) -> Option<Range<usize>> {
     let mut first = 0u64;
     for &index in indices {
         let (part, at) = module.types().part(type_, index.into())?;
@@ -51,7 +51,7 @@ fn chosen(module: &Module, mut type_: u32, indices: &[u32]) -> Option<Range<usiz
 pub fn composite_extract<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeExtract)?;
     let composite = config.scalars(operands[0])?;
-    let range = chosen(config.module, config.module.type_of(operands[0])?, &operands[1..])?;
+    let range = scalar_range(config.module, config.module.type_of(operands[0])?, &operands[1..])?;
     let scalars = Scalars::from_slice(composite.get(range)?);
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
@@ -62,7 +62,7 @@ pub fn composite_extract<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
 pub fn composite_insert<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeInsert)?;
     let (object, mut composite) = (config.scalars(operands[0])?, config.scalars(operands[1])?);
-    let range = chosen(config.module, config.module.type_of(operands[1])?, &operands[2..])?;
+    let range = scalar_range(config.module, config.module.type_of(operands[1])?, &operands[2..])?;
     let part = composite.get_mut(range)?;
     if part.len() != object.len() {
         return None;
@@ -75,14 +75,14 @@ pub fn composite_insert<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
 /// after the other; where l is 0xFFFFFFFF, any], I, c, p     [spirv/vector-shuffle, SPIR-V §3.3.12]
 pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::VectorShuffle)?;
-    let mut all = config.scalars(operands[0])?;
-    all.extend(config.scalars(operands[1])?);
+    let mut components = config.scalars(operands[0])?;
+    components.extend(config.scalars(operands[1])?);
     let component = |&literal: &u32| match literal {
         u32::MAX => {
             let (kind, invocation) = (Unspecified::ShuffleUndefined, env.invocation);
             Some(Scalar::undefined(Origin { kind, instruction: config.index(), invocation }))
         }
-        literal => all.get(literal as usize).copied(),
+        literal => components.get(literal as usize).copied(),
     };
     let scalars: Option<Scalars> = operands[2..].iter().map(component).collect();
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars?))))
@@ -97,19 +97,19 @@ type ChosenComponent = Result<(usize, Scalar), Origin>;
 fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, ChosenComponent)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);
-    let at = match index.undefined {
+    let chosen = match index.undefined {
         Some(origin) => Err(origin),
         None if index.bits >= vector.len() as u64 => Err(Origin { kind, instruction: config.index(), invocation }),
         None => Ok((index.bits as usize, index)),
     };
-    Some((vector, at))
+    Some((vector, chosen))
 }
 
 fn extracted<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<(u32, Result<Scalar, Origin>)> {
     let (head, operands) = config.next_if(Op::VectorExtractDynamic)?;
     let (vector, at) = dynamic(env, config, operands[0], operands[1])?;
-    let chosen = |(at, index): (usize, Scalar)| Scalar { trust: vector[at].trust.controlled_by(index.trust), ..vector[at] };
-    Some((head.result, at.map(chosen)))
+    let component = |(at, index): (usize, Scalar)| Scalar { trust: vector[at].trust.controlled_by(index.trust), ..vector[at] };
+    Some((head.result, at.map(component)))
 }
 
 /// M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ component M(i) of M(a)], I, c, p

@@ -14,7 +14,7 @@ use crate::spirv::memory::Value;
 use crate::spirv::module::WHOLE;
 use crate::spirv::object;
 use crate::spirv::operation::{self, Operation, Shape, Signature};
-use crate::spirv::operation::{Operand, Site};
+use crate::spirv::operation::{Occurrence, Operand};
 use crate::spirv::report;
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalars;
@@ -86,13 +86,13 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     }
     let args: SmallVec<[Operand<'_>; 3]> = values.iter().map(|(scalars, shape)| Operand { shape: *shape, scalars }).collect();
     let decorated = |decoration| config.module.decoration(head.result, WHOLE, decoration).is_some();
-    let site = Site {
+    let occurrence = Occurrence {
         instruction: config.index(),
         invocation: env.invocation,
         no_signed_wrap: decorated(Decoration::NoSignedWrap),
         no_unsigned_wrap: decorated(Decoration::NoUnsignedWrap),
     };
-    Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
+    Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, occurrence))
 }
 
 /// The shapes of the results of the next instruction: its result, the two members of its result, or
@@ -176,7 +176,7 @@ pub fn non_semantic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 
 /// Undefined behaviour of the next instruction, if it computes and its operands cause this
 /// undefined behaviour.
-fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
+fn undefined_behaviour<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
     if result(env, config)?.err()? != ub {
         return None;
     }
@@ -189,33 +189,33 @@ fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
 /// of integers                                             [spirv/division-by-zero, SPIR-V §3.3.13]
 pub fn division_by_zero<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(DIVISIONS)?;
-    faults(env, config, Ub::DivisionByZero)
+    undefined_behaviour(env, config, Ub::DivisionByZero)
 }
 
 /// M, (r = Op τ a b, I), c, p is undefined behaviour for the least integer and -1, Op a signed
 /// division or remainder                                  [spirv/division-overflow, SPIR-V §3.3.13]
 pub fn division_overflow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(SIGNED_DIVISIONS)?;
-    faults(env, config, Ub::DivisionOverflow)
+    undefined_behaviour(env, config, Ub::DivisionOverflow)
 }
 
 /// M, (r = OpConvertFToS τ a, I), c, p is undefined behaviour where τ does not hold M(a), and
 /// OpConvertFToU                                           [spirv/conversion-range, SPIR-V §3.3.11]
 pub fn conversion_range<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(TO_INTEGER)?;
-    faults(env, config, Ub::ConversionRange)
+    undefined_behaviour(env, config, Ub::ConversionRange)
 }
 
 /// M, (r = Op τ a…, I), c, p is undefined behaviour where r is decorated NoSignedWrap or
 /// NoUnsignedWrap and overflows                                        [spirv/wrap, SPIR-V §3.2.20]
 pub fn wrap<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(WRAPPING)?;
-    faults(env, config, Ub::Wrap)
+    undefined_behaviour(env, config, Ub::Wrap)
 }
 
 /// M, (r = Op τ a…, I), c, p is undefined behaviour where it is so for one value of an undefined
 /// operand                               [spirv/undefined-operand, SPIR-V §3.3.1, §3.3.11, §3.3.13]
 pub fn undefined_operand<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(PARTIAL)?;
-    faults(env, config, Ub::UndefinedOperand)
+    undefined_behaviour(env, config, Ub::UndefinedOperand)
 }

@@ -73,7 +73,7 @@ pub fn branch_conditional_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Opt
 }
 
 /// The target of OpSwitch for its selector, if that is one of the cases, and the selector.
-fn chosen(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
+fn switch_target(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
     let (_, operands) = config.next_if(Op::Switch)?;
     let selector = config.scalar(operands[0]).filter(|s| s.undefined.is_none())?;
     let width = config.module.type_of(operands[0]).and_then(|t| config.module.types().get(t)).and_then(Type::width)?;
@@ -91,7 +91,7 @@ fn chosen(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
 /// M(x) = n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(t_i), t_i, c
 ///                                                              [spirv/switch-case, SPIR-V §3.3.17]
 pub fn switch_case<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (Some(target), selector) = chosen(config)? else { return None };
+    let (Some(target), selector) = switch_target(config)? else { return None };
     let mut next = config.entering(target)?;
     next.control = next.control.after(selector.trust);
     Some(Next::Config(next))
@@ -100,7 +100,7 @@ pub fn switch_case<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 /// M(x) no n_i gives M, (OpSwitch x d n_1 t_1 …), c, p → M, M(d), d, c
 ///                                                           [spirv/switch-default, SPIR-V §3.3.17]
 pub fn switch_default<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (None, selector) = chosen(config)? else { return None };
+    let (None, selector) = switch_target(config)? else { return None };
     let (_, operands) = config.next_if(Op::Switch)?;
     let mut next = config.entering(operands[1])?;
     next.control = next.control.after(selector.trust);
@@ -126,13 +126,13 @@ pub(in crate::spirv) fn phi_group(code: &[Instruction]) -> usize {
 pub fn phi<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Phi)?;
     let group = phi_group(config.code);
-    let mut chosen: SmallVec<[(u32, Rc<Value>); 4]> = SmallVec::new();
+    let mut values: SmallVec<[(u32, Rc<Value>); 4]> = SmallVec::new();
     for i in config.code[..group].iter().filter(|i| i.is(Op::Phi)) {
         let pair = config.operands(i).chunks_exact(2).find(|pair| pair[1] == config.p)?;
-        chosen.push((i.result, config.memory.value(config.module, pair[0])?));
+        values.push((i.result, config.memory.value(config.module, pair[0])?));
     }
     let mut next = config.advanced(group);
-    for (r, value) in chosen {
+    for (r, value) in values {
         next.define(r, value.as_ref().clone());
     }
     Some(Next::Config(next))

@@ -15,7 +15,7 @@ use crate::number::{Instruction, Lanes, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
-use crate::spirv::operation::{self, Operand, Operation, Shape, Site};
+use crate::spirv::operation::{self, Occurrence, Operand, Operation, Shape};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 
@@ -39,8 +39,8 @@ pub struct Derivatives {
 /// Computes an operation on 32-bit floats of one shape. No such operation has undefined behaviour.
 fn computed(env: &Env<'_>, operation: Option<Operation>, shape: Shape, args: &[&Scalars], instruction: u32) -> Scalars {
     let operands: Vec<Operand<'_>> = args.iter().map(|scalars| Operand { shape, scalars }).collect();
-    let site = Site { instruction, invocation: env.invocation, ..Site::default() };
-    operation.and_then(|operation| env.calculator.compute(operation, &operands, &[shape], site).ok()).unwrap_or_default()
+    let occurrence = Occurrence { instruction, invocation: env.invocation, ..Occurrence::default() };
+    operation.and_then(|operation| env.calculator.compute(operation, &operands, &[shape], occurrence).ok()).unwrap_or_default()
 }
 
 /// The first scalar, in doubt if the second differs. In a run over sets, either of them.
@@ -66,7 +66,7 @@ fn either(env: &Env<'_>, first: Scalar, second: Scalar) -> Scalar {
 
 /// Gives cells to the open components of a result, by the rule of a derivative instruction for
 /// such operands.
-fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
+fn widen(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
     let Some(sets) = env.over else { return };
     let lanes = |scalars: &Scalars| -> Lanes { scalars.iter().map(|scalar| scalar.lane()).collect() };
     if args.iter().any(|scalars| scalars.iter().any(|scalar| scalar.undefined.is_some())) {
@@ -80,7 +80,7 @@ fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
 
 /// Drops the guarantees that do not hold for derivatives: SignedZeroInfNanPreserve does not list
 /// these instructions.
-fn unlisted(scalars: Scalars) -> Scalars {
+fn without_guarantees(scalars: Scalars) -> Scalars {
     let unlisted = |scalar: Scalar| {
         let value = scalar.lane().float();
         let trust = if value.is_finite() { scalar.trust } else { scalar.trust.in_doubt(Why::Derivative) };
@@ -94,8 +94,8 @@ impl Derivatives {
     pub(in crate::spirv) fn of(env: &Env<'_>, values: &[Scalars; 4], shape: Shape, lane: usize, instruction: u32) -> Derivatives {
         let minus = operation::core(Op::FSub);
         let difference = |from: usize, to: usize| {
-            let mut difference = unlisted(computed(env, minus, shape, &[&values[to], &values[from]], instruction));
-            widened(env, Op::DPdx, [&values[to], &values[from]], &mut difference);
+            let mut difference = without_guarantees(computed(env, minus, shape, &[&values[to], &values[from]], instruction));
+            widen(env, Op::DPdx, [&values[to], &values[from]], &mut difference);
             difference
         };
         let (rows, columns) = ([difference(0, 1), difference(2, 3)], [difference(0, 2), difference(1, 3)]);
@@ -141,11 +141,11 @@ fn magnitude(env: &Env<'_>, derivatives: &Scalars, shape: Shape, instruction: u3
 /// invocations have arrived, and the others of the section       [spirv/derivative, SPIR-V §3.3.16]
 pub fn derivative<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_of(DERIVATIVES)?;
-    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[0], resume: derived }))
+    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[0], resume: resume_derivative }))
 }
 
 /// The configuration after a derivative instruction.
-fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
+fn resume_derivative<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
     let (head, _) = config.next_of(DERIVATIVES)?;
     let fine = matches!(head.op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine);
     let [x, y] = if fine { derivatives.fine() } else { derivatives.coarse(env) };
@@ -156,8 +156,8 @@ fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) ->
             let shape = config.module.shape(head.result);
             let [x, y] = [x, y].map(|d| magnitude(env, &d, shape, config.index()));
             // A device may draw other sums into the sum of OpFwidth.
-            let mut sum = unlisted(computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index()));
-            widened(env, Op::FAdd, [&x, &y], &mut sum);
+            let mut sum = without_guarantees(computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index()));
+            widen(env, Op::FAdd, [&x, &y], &mut sum);
             sum
         }
     };

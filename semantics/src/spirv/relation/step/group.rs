@@ -22,7 +22,7 @@ use crate::number::{Lanes, Trust, Why, integer};
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
-use crate::spirv::operation::{self, Operand, Operation, Shape, Site};
+use crate::spirv::operation::{self, Occurrence, Operand, Operation, Shape};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Ub, Unspecified};
@@ -122,7 +122,7 @@ impl Tangle {
     }
 
     /// An operand of the invocation in a lane, if it takes part.
-    fn of_lane(&self, lane: u32, operand: usize) -> Option<&Scalars> {
+    fn operand_of_lane(&self, lane: u32, operand: usize) -> Option<&Scalars> {
         let at = self.members.binary_search_by_key(&lane, |member| member.lane).ok()?;
         Some(&self.members[at].operands[operand])
     }
@@ -140,17 +140,17 @@ fn next_of<'m>(config: &Config<'m>, ops: &[Op]) -> Option<(Op, u32, &'m [u32])> 
     Some((head.op, head.result, operands))
 }
 
-fn joins<'m>(config: &Config<'m>, ops: &[Op], operands: &[usize], resume: super::Together) -> Option<Next<'m>> {
-    let (_, _, all) = next_of(config, ops)?;
+fn join_tangle<'m>(config: &Config<'m>, ops: &[Op], operands: &[usize], resume: super::ResumeInTangle) -> Option<Next<'m>> {
+    let (_, _, all_ids) = next_of(config, ops)?;
     let mut ids = [0; 2];
     for (id, &at) in ids.iter_mut().zip(operands) {
-        *id = all.get(at).copied().unwrap_or(0);
+        *id = all_ids.get(at).copied().unwrap_or(0);
     }
     Some(Next::Joins(Join { instruction: config.index(), operands: ids, resume }))
 }
 
 /// Defines the result, which is in doubt if the tangle is.
-fn gives<'m>(config: &Config<'m>, tangle: &Tangle, result: u32, mut scalars: Scalars) -> Option<Next<'m>> {
+fn define_result<'m>(config: &Config<'m>, tangle: &Tangle, result: u32, mut scalars: Scalars) -> Option<Next<'m>> {
     if let Some(why) = tangle.doubt.or((tangle.mapping != Mapping::Known).then_some(Why::SubgroupMapping)) {
         scalars.iter_mut().for_each(|scalar| scalar.trust = scalar.trust.in_doubt(why));
     }
@@ -163,18 +163,18 @@ fn certain(bits: u64) -> Scalar {
 
 /// A scalar of these bits, made of other scalars without a rule of trust. It is undefined or in
 /// doubt if one of them is.
-fn made_of<'s>(bits: u64, of: impl IntoIterator<Item = &'s Scalar>) -> Scalar {
-    let mut made = certain(bits);
+fn scalar_of_bits<'s>(bits: u64, of: impl IntoIterator<Item = &'s Scalar>) -> Scalar {
+    let mut result = certain(bits);
     for scalar in of {
-        made.undefined = made.undefined.or(scalar.undefined);
+        result.undefined = result.undefined.or(scalar.undefined);
         if let Some(why) = scalar.trust.doubt {
-            made.trust = made.trust.in_doubt(why);
+            result.trust = result.trust.in_doubt(why);
         }
         if scalar.trust.grid.is_none() {
-            made.trust.grid = None;
+            result.trust.grid = None;
         }
     }
-    made
+    result
 }
 
 fn undefined(env: &Env<'_>, config: &Config<'_>, kind: Unspecified, result: u32) -> Scalars {
@@ -185,15 +185,15 @@ fn undefined(env: &Env<'_>, config: &Config<'_>, kind: Unspecified, result: u32)
 /// Computes an operation on values of one shape.
 fn computed(env: &Env<'_>, config: &Config<'_>, operation: Option<Operation>, shapes: [Shape; 2], args: [&Scalars; 2]) -> Scalars {
     let operands = args.map(|scalars| Operand { shape: shapes[0], scalars });
-    let site = Site { instruction: config.index(), invocation: env.invocation, ..Site::default() };
+    let occurrence = Occurrence { instruction: config.index(), invocation: env.invocation, ..Occurrence::default() };
     let Some(operation) = operation else { return Scalars::new() };
-    let mut results = env.calculator.compute(operation, &operands, &[shapes[1]], site).unwrap_or_default();
-    widened(env, operation, args, &mut results);
+    let mut results = env.calculator.compute(operation, &operands, &[shapes[1]], occurrence).unwrap_or_default();
+    widen(env, operation, args, &mut results);
     results
 }
 
 /// In a run over sets, gives cells to the open components of a result.
-fn widened(env: &Env<'_>, operation: Operation, args: [&Scalars; 2], results: &mut Scalars) {
+fn widen(env: &Env<'_>, operation: Operation, args: [&Scalars; 2], results: &mut Scalars) {
     let Some(sets) = env.over else { return };
     let lanes = |scalars: &Scalars| -> Lanes { scalars.iter().map(|scalar| scalar.lane()).collect() };
     if operation.op.is_none() || args.iter().any(|scalars| scalars.iter().any(|scalar| scalar.undefined.is_some())) {
@@ -208,22 +208,22 @@ fn widened(env: &Env<'_>, operation: Operation, args: [&Scalars; 2], results: &m
 /// M, (r = OpGroupNonUniformElect τ s, I), c, p → M[r ↦ whether it is the first of the
 /// tangle], I, c, p once the tangle has arrived [spirv/group-elect, SPIR-V §3.3.24]
 pub fn group_elect<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, &[Op::GroupNonUniformElect], &[], elected)
+    join_tangle(config, &[Op::GroupNonUniformElect], &[], resume_elect)
 }
 
-fn elected<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_elect<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (_, result, _) = next_of(config, &[Op::GroupNonUniformElect])?;
-    gives(config, tangle, result, Scalars::from_slice(&[certain(u64::from(tangle.own == 0))]))
+    define_result(config, tangle, result, Scalars::from_slice(&[certain(u64::from(tangle.own == 0))]))
 }
 
 /// M, (r = OpGroupNonUniformAll τ s a, I), c, p → M[r ↦ whether M(a) holds in all of the
 /// tangle], I, c, p once the tangle has arrived; OpGroupNonUniformAny, whether in some;
 /// OpGroupNonUniformAllEqual, whether all M(a) are equal [spirv/group-vote, SPIR-V §3.3.24]
 pub fn group_vote<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, VOTES, &[1], voted)
+    join_tangle(config, VOTES, &[1], resume_vote)
 }
 
-fn voted<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_vote<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, VOTES)?;
     let (shape, truth) = (config.module.shape(operands[1]), config.module.shape(result));
     let values = tangle.members.iter().map(|member| &member.operands[0]);
@@ -236,35 +236,35 @@ fn voted<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next
             _ => Op::IEqual,
         });
         let first = tangle.members.first().map(|member| member.operands[0].clone()).unwrap_or_default();
-        let each = Shape { rows: shape.rows, ..truth };
+        let equal_shape = Shape { rows: shape.rows, ..truth };
         for value in values {
-            let equal = computed(env, config, compare, [shape, each], [&first, value]);
+            let equal = computed(env, config, compare, [shape, equal_shape], [&first, value]);
             votes.extend(equal.iter().map(|&scalar| Scalars::from_slice(&[scalar])));
         }
     } else {
         votes.extend(values.cloned());
     }
     let all = votes.into_iter().reduce(|all, vote| computed(env, config, join, [truth, truth], [&all, &vote]));
-    gives(config, tangle, result, all.unwrap_or_default())
+    define_result(config, tangle, result, all.unwrap_or_default())
 }
 
 /// M, (r = OpGroupNonUniformBallot τ s a, I), c, p → M[r ↦ a bit for each invocation of the
 /// tangle in which M(a) holds], I, c, p once the tangle has arrived [spirv/group-ballot, SPIR-V
 /// §3.3.24]
 pub fn group_ballot<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, &[Op::GroupNonUniformBallot], &[1], balloted)
+    join_tangle(config, &[Op::GroupNonUniformBallot], &[1], resume_ballot)
 }
 
-fn balloted<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_ballot<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (_, result, _) = next_of(config, &[Op::GroupNonUniformBallot])?;
     let word = |word: u32| {
         let votes = || tangle.members.iter().filter(move |member| member.lane / 32 == word);
         let bits = votes()
             .filter(|member| member.operands[0].iter().any(|vote| vote.is_true()))
             .fold(0, |bits, member| bits | 1 << (member.lane % 32));
-        made_of(bits, votes().flat_map(|member| &member.operands[0]))
+        scalar_of_bits(bits, votes().flat_map(|member| &member.operands[0]))
     };
-    gives(config, tangle, result, (0..4).map(word).collect())
+    define_result(config, tangle, result, (0..4).map(word).collect())
 }
 
 /// The words of a ballot that hold bits of the lanes `from..to`, with all other bits cleared.
@@ -289,10 +289,10 @@ pub fn group_ballot_bits<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
         Op::GroupNonUniformBallotBitExtract => &[1, 2],
         _ => &[1],
     };
-    joins(config, BALLOT_BITS, operands, ballot_read)
+    join_tangle(config, BALLOT_BITS, operands, resume_ballot_bits)
 }
 
-fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_ballot_bits<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, BALLOT_BITS)?;
     let (size, lane, ballot) = (tangle.size, tangle.lane(), tangle.own(0));
     if op == Op::GroupNonUniformInverseBallot
@@ -301,25 +301,25 @@ fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Optio
         return Some(next);
     }
     // The result depends on other invocations only through an operand that must be uniform.
-    let alone = Tangle { doubt: None, ..tangle.clone() };
-    let one = |scalar: Scalar| gives(config, &alone, result, Scalars::from_slice(&[scalar]));
+    let certain_tangle = Tangle { doubt: None, ..tangle.clone() };
+    let define_scalar = |scalar: Scalar| define_result(config, &certain_tangle, result, Scalars::from_slice(&[scalar]));
     let bit = |lane: u32| {
         let words = bits_between(&ballot, lane, lane + 1);
         words.first().map(|(_, scalar)| Scalar { bits: u64::from(scalar.bits != 0), ..*scalar })
     };
     match op {
-        Op::GroupNonUniformInverseBallot => gives(config, tangle, result, Scalars::from_slice(&[bit(lane)?])),
+        Op::GroupNonUniformInverseBallot => define_result(config, tangle, result, Scalars::from_slice(&[bit(lane)?])),
         Op::GroupNonUniformBallotBitExtract => {
             let index = tangle.own(1);
             let index = index.first()?;
             if index.undefined.is_some() {
-                return one(made_of(0, [index]));
+                return define_scalar(scalar_of_bits(0, [index]));
             }
             if index.bits >= u64::from(size) {
-                return gives(config, &alone, result, undefined(env, config, Unspecified::BallotBit, result));
+                return define_result(config, &certain_tangle, result, undefined(env, config, Unspecified::BallotBit, result));
             }
             let bit = bit(index.bits as u32)?;
-            one(made_of(bit.bits, [&bit, index]))
+            define_scalar(scalar_of_bits(bit.bits, [&bit, index]))
         }
         Op::GroupNonUniformBallotBitCount => {
             let to = match GroupOperation::from_u32(operands[1])? {
@@ -329,7 +329,7 @@ fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Optio
             };
             let words = bits_between(&ballot, 0, to);
             let count: u32 = words.iter().map(|(_, scalar)| scalar.bits.count_ones()).sum();
-            one(made_of(count.into(), words.iter().map(|(_, scalar)| scalar)))
+            define_scalar(scalar_of_bits(count.into(), words.iter().map(|(_, scalar)| scalar)))
         }
         _ => {
             let words = bits_between(&ballot, 0, size);
@@ -339,10 +339,10 @@ fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Optio
                 _ => (words.iter().rev().find_map(set), false),
             };
             let Some((word, scalar)) = found else {
-                return gives(config, &alone, result, undefined(env, config, Unspecified::BallotBit, result));
+                return define_result(config, &certain_tangle, result, undefined(env, config, Unspecified::BallotBit, result));
             };
             let at = if low { scalar.bits.trailing_zeros() } else { 63 - scalar.bits.leading_zeros().min(63) };
-            one(made_of(u64::from(32 * word + at), words.iter().map(|(_, scalar)| scalar)))
+            define_scalar(scalar_of_bits(u64::from(32 * word + at), words.iter().map(|(_, scalar)| scalar)))
         }
     }
 }
@@ -354,8 +354,8 @@ fn non_uniform<'m>(config: &Config<'m>, tangle: &Tangle, operand: usize, id: u32
         member.operands[operand].iter().map(|scalar| scalar.undefined.is_none().then_some(scalar.bits)).collect()
     };
     let first = tangle.members.first().and_then(bits);
-    let nobody_knows = tangle.doubt.is_some() || tangle.mapping == Mapping::Unknown;
-    if nobody_knows || first.is_some() && tangle.members.iter().all(|member| bits(member) == first) {
+    let is_unknown = tangle.doubt.is_some() || tangle.mapping == Mapping::Unknown;
+    if is_unknown || first.is_some() && tangle.members.iter().all(|member| bits(member) == first) {
         return None;
     }
     Some(config.undefined(Ub::NonUniformOperand, report::non_uniform_operand(config.module, config.index(), id)))
@@ -365,13 +365,13 @@ fn non_uniform<'m>(config: &Config<'m>, tangle: &Tangle, operand: usize, id: u32
 /// tangle], I, c, p once the tangle has arrived; OpGroupNonUniformBroadcastFirst, of the first
 /// [spirv/group-broadcast, SPIR-V §3.3.24]
 pub fn group_broadcast<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, BROADCASTS, &[1, 2], broadcast)
+    join_tangle(config, BROADCASTS, &[1, 2], resume_broadcast)
 }
 
-fn broadcast<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_broadcast<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, BROADCASTS)?;
     if op == Op::GroupNonUniformBroadcastFirst {
-        return gives(config, tangle, result, tangle.members.first()?.operands[0].clone());
+        return define_result(config, tangle, result, tangle.members.first()?.operands[0].clone());
     }
     if let Some(next) = non_uniform(config, tangle, 1, operands[2]) {
         return Some(next);
@@ -383,7 +383,7 @@ fn broadcast<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<
 fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u32, lane: impl Fn(u64) -> Option<u64>) -> Option<Next<'m>> {
     let index = tangle.own(1);
     let index = index.first()?;
-    let from = lane(index.bits).and_then(|lane| u32::try_from(lane).ok()).and_then(|lane| tangle.of_lane(lane, 0));
+    let from = lane(index.bits).and_then(|lane| u32::try_from(lane).ok()).and_then(|lane| tangle.operand_of_lane(lane, 0));
     let mut scalars = match (index.undefined, from) {
         (None, Some(scalars)) => scalars.clone(),
         // The invocation may exist.
@@ -394,7 +394,7 @@ fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u3
     if let Some(why) = index.trust.doubt {
         scalars.iter_mut().for_each(|scalar| scalar.trust = scalar.trust.in_doubt(why));
     }
-    gives(config, tangle, result, scalars)
+    define_result(config, tangle, result, scalars)
 }
 
 /// M, (r = OpGroupNonUniformShuffle τ s a i, I), c, p → M[r ↦ M(a) of invocation M(i) of the
@@ -402,10 +402,10 @@ fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u3
 /// invocation l xor M(i), l - M(i) and l + M(i), where it is invocation l itself
 /// [spirv/group-shuffle, SPIR-V §3.3.24]
 pub fn group_shuffle<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, SHUFFLES, &[1, 2], shuffled)
+    join_tangle(config, SHUFFLES, &[1, 2], resume_shuffle)
 }
 
-fn shuffled<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_shuffle<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, _) = next_of(config, SHUFFLES)?;
     let own = u64::from(tangle.lane());
     from_lane(env, config, tangle, result, |index| match op {
@@ -420,10 +420,10 @@ fn shuffled<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
 /// its quad], I, c, p once the tangle has arrived; OpGroupNonUniformQuadSwap, of the one beside,
 /// below or across [spirv/group-quad, SPIR-V §3.3.24]
 pub fn group_quad<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, QUADS, &[1, 2], of_quad)
+    join_tangle(config, QUADS, &[1, 2], resume_quad)
 }
 
-fn of_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, QUADS)?;
     let mapping = if tangle.mapping == Mapping::Quads { Mapping::Known } else { tangle.mapping };
     let tangle = &Tangle { mapping, ..tangle.clone() };
@@ -442,10 +442,10 @@ fn of_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Ne
 /// takes, combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V
 /// §3.3.24]
 pub fn group_arithmetic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    joins(config, ARITHMETIC, &[2], combined)
+    join_tangle(config, ARITHMETIC, &[2], resume_arithmetic)
 }
 
-fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+fn resume_arithmetic<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, ARITHMETIC)?;
     let scan = GroupOperation::from_u32(operands[1])?;
     let cluster = match (scan, operands.get(3)) {
@@ -460,8 +460,8 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
     let (operation, identity) = operation::combination(op, shape.scalar.width())?;
     let identity: Scalars = std::iter::repeat_n(Scalar::exact(shape.scalar, identity), shape.lanes()).collect();
     let starts = |at: usize| at == 0 || tangle.members[at - 1].lane / cluster != tangle.members[at].lane / cluster;
-    let mut all = tangle.combined.borrow_mut();
-    let sums = all.get_or_insert_with(|| {
+    let mut combined = tangle.combined.borrow_mut();
+    let sums = combined.get_or_insert_with(|| {
         let mut sums: Vec<Scalars> = Vec::with_capacity(tangle.members.len());
         let mut first = 0;
         for (at, member) in tangle.members.iter().enumerate() {
@@ -490,7 +490,7 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
         let terms: Vec<&Scalars> = tangle.members[from..to].iter().map(|member| &member.operands[0]).collect();
         in_any_order(env, op, shape.scalar.width(), &terms, &mut value);
     }
-    gives(config, tangle, result, value)
+    define_result(config, tangle, result, value)
 }
 
 /// Bounds a sum or product that a device may compute in any order, with or without the identity.
@@ -537,11 +537,11 @@ fn sum_of(terms: &[Span]) -> Option<Span> {
     let magnitude: f64 = terms.iter().map(|term| term.low.abs().max(term.high.abs())).sum();
     // Every partial sum is at most the sum of magnitudes, which each rounding may increase.
     // Subnormals may be flushed before and after each addition.
-    let grown = magnitude * (1.0 + ROUNDING).powf(n);
-    if grown >= f64::from(f32::MAX) {
+    let rounded_up = magnitude * (1.0 + ROUNDING).powf(n);
+    if rounded_up >= f64::from(f32::MAX) {
         return None;
     }
-    let error = grown * ROUNDING * n + 3.0 * n * NORMAL;
+    let error = rounded_up * ROUNDING * n + 3.0 * n * NORMAL;
     Some(Span::between(low - error, high + error))
 }
 
@@ -550,7 +550,7 @@ fn sum_of(terms: &[Span]) -> Option<Span> {
 fn product_of(factors: &[Span]) -> Option<Span> {
     let n = factors.len() as f64;
     // No partial product may leave the normal floats, in any order.
-    let [mut up, mut down] = [0.0; 2];
+    let [mut log_greatest, mut log_least] = [0.0; 2];
     let (mut low, mut high) = (1.0f64, 1.0f64);
     for factor in factors {
         let zero = factor.low <= 0.0 && factor.high >= 0.0;
@@ -563,13 +563,13 @@ fn product_of(factors: &[Span]) -> Option<Span> {
         if least < NORMAL {
             return None;
         }
-        up += greatest.log2().max(0.0);
-        down += least.log2().min(0.0);
+        log_greatest += greatest.log2().max(0.0);
+        log_least += least.log2().min(0.0);
         let ends = [low * factor.low, low * factor.high, high * factor.low, high * factor.high];
         low = ends.iter().copied().fold(f64::INFINITY, f64::min);
         high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     }
-    if up > 126.0 || down < -124.0 {
+    if log_greatest > 126.0 || log_least < -124.0 {
         return None;
     }
     let error = low.abs().max(high.abs()) * ((1.0 + ROUNDING).powf(n + 1.0) - 1.0);

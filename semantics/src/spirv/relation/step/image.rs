@@ -115,7 +115,7 @@ fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
 /// The first undefined operand among those by which an instruction chooses texels, with its origin.
 fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
     let operands = operands_of(config, head);
-    let coordinate = (operands.own[1], coordinates(operands.op, shape_of(config, operands.own[0])?));
+    let coordinate = (operands.leading[1], coordinates(operands.op, shape_of(config, operands.leading[0])?));
     std::iter::once(coordinate)
         .chain(operands.ids.iter().map(|&id| (id, usize::MAX)))
         .find_map(|(id, count)| Some((id, config.scalars(id)?.iter().take(count).find_map(|s| s.undefined)?)))
@@ -133,7 +133,7 @@ pub fn image_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
 
 /// The next instruction with its operands, if it has this opcode and the operands that choose
 /// texels are defined.
-fn choosing<'m>(config: &Config<'m>, op: Op) -> Option<(&'m Instruction, &'m [u32])> {
+fn next_with_defined_choice<'m>(config: &Config<'m>, op: Op) -> Option<(&'m Instruction, &'m [u32])> {
     let (head, operands) = config.next_if(op)?;
     undefined_choice(config, head).is_none().then_some((head, operands))
 }
@@ -174,7 +174,7 @@ fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item =
 }
 
 /// x / q. A quotient of floats is correct to 2.5 ULP. A quotient by a power of two is exact.
-fn over(x: Inexact, q: Inexact) -> Inexact {
+fn quotient(x: Inexact, q: Inexact) -> Inexact {
     let value = x.value / q.value;
     let fraction = q.value.to_bits() << 12;
     let allowed = match x.allowed.is_any() || q.allowed.is_any() {
@@ -195,8 +195,8 @@ fn integer(config: &Config<'_>, id: u32, scalar: Scalar) -> i64 {
 
 /// The offsets in an operand: one integer along each axis, or an array of such offsets.
 fn offsets(config: &Config<'_>, id: u32, shape: Shape) -> Option<Vec<[i32; 3]>> {
-    let of = |scalars: &[Scalar]| [0, 1, 2].map(|axis: usize| scalars.get(axis).map_or(0, |s| s.bits as u32 as i32));
-    Some(config.scalars(id)?.chunks_exact(shape.axes()).map(of).collect())
+    let offset_of = |scalars: &[Scalar]| [0, 1, 2].map(|axis: usize| scalars.get(axis).map_or(0, |s| s.bits as u32 as i32));
+    Some(config.scalars(id)?.chunks_exact(shape.axes()).map(offset_of).collect())
 }
 
 /// Why devices may have other offsets, as the result of an operation in doubt. `None` if all have
@@ -256,17 +256,17 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     }
     if projects(head.op) {
         let q = inexact(env, *coordinate.get(2)?);
-        (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
+        (at, reference) = (at.map(|x| quotient(x, q)), reference.map(|x| quotient(x, q)));
     }
     let (offset, doubt) = offset(config, head)?;
-    let all = operands_of(config, head);
-    let moved = offset != [0; 3] || all.get(ImageOperands::CONST_OFFSETS).is_some();
-    if is_unfit(head.op, image, sampler, moved) {
+    let grouped = operands_of(config, head);
+    let has_offset = offset != [0; 3] || grouped.get(ImageOperands::CONST_OFFSETS).is_some();
+    if is_unfit(head.op, image, sampler, has_offset) {
         undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
     }
     let precision = images.precision(image.format());
     let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
-    let ids = all.own[1..].iter().chain(all.ids);
+    let ids = grouped.leading[1..].iter().chain(grouped.ids);
     let certified = ids.clone().flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
     let bounded = are_certain(env, config, ids);
     Some(Source { sampling, at: Location { at, layer }, reference, undefined, doubt, certified, bounded })
@@ -288,18 +288,18 @@ impl Source<'_> {
                 Some(kind) => Scalar::undefined(origin(env, config, kind)),
                 None => texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign(c)),
             };
-            let scalar = doubted(scalar, self.doubt);
+            let scalar = put_in_doubt(scalar, self.doubt);
             let scalar = if self.certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } };
             let allowed = || found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
             let is_float = self.bounded && self.doubt.is_none() && !format.numeric().is_integer();
-            if is_float { celled(env, scalar, allowed) } else { scalar }
+            if is_float { with_cell(env, scalar, allowed) } else { scalar }
         };
         (0..count).map(component).collect()
     }
 }
 
 /// Gives a cell to a scalar in a run over sets, if it is not decided.
-fn celled(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
+fn with_cell(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
     let Some(sets) = env.over.filter(|sets| scalar.undefined.is_none() && !scalar.trust.is_decided(sets.borrow().profile())) else {
         return scalar;
     };
@@ -312,7 +312,7 @@ fn celled(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
 }
 
 /// The scalar, in doubt for this reason too.
-fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
+fn put_in_doubt(scalar: Scalar, why: Option<Why>) -> Scalar {
     match why {
         Some(why) => Scalar { trust: scalar.trust.in_doubt(why), ..scalar },
         None => scalar,
@@ -321,7 +321,7 @@ fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
 
 /// The result of the next instruction, which samples, at this level of detail. `certified` says
 /// that the level is the same without float controls.
-fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Option<Scalars> {
+fn sample(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Option<Scalars> {
     let mut source = source(env, config)?;
     source.certified &= certified;
     let found = source.sampling.sample(source.at, lod, source.reference);
@@ -329,7 +329,7 @@ fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Opt
 }
 
 /// The level of detail by the operands of the next instruction: Lod, or the derivatives of Grad.
-fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
+fn explicit_lod(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
     if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
         return Some(Lod::Explicit(inexact(env, config.scalar(ids[0])?)));
     }
@@ -342,17 +342,17 @@ fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lo
 }
 
 fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
-    let (head, _) = choosing(config, op)?;
-    let scalars = sampled(env, config, explicit(env, config, head)?, true)?;
+    let (head, _) = next_with_defined_choice(config, op)?;
+    let scalars = sample(env, config, explicit_lod(env, config, head)?, true)?;
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
 /// The configuration after the next instruction, whose level of detail comes from the quad.
-fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
+fn resume_sample<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
     let head = config.head()?;
-    let of = [&derivatives.rows, &derivatives.columns];
+    let derivatives_of = [&derivatives.rows, &derivatives.columns];
     let directions = shape_of(config, *config.operands(head).first()?)?.directions();
-    let mut parts = of.iter().flat_map(|both| both.iter()).flat_map(|scalars| scalars.iter().take(directions));
+    let mut parts = derivatives_of.iter().flat_map(|pair| pair.iter()).flat_map(|scalars| scalars.iter().take(directions));
     let bias = image_operand(config, head, ImageOperands::BIAS).map_or(Some(certain(0)), |ids| config.scalar(ids[0]))?;
     let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
         Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
@@ -363,28 +363,28 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
                 let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
             };
-            let all = |both: &[Scalars; 2]| {
-                let mut all = [Inexact::exact(0.0); 3];
-                for (axis, x) in all.iter_mut().enumerate().take(directions) {
-                    *x = either(both, axis)?;
+            let along_axes = |pair: &[Scalars; 2]| {
+                let mut along_axes = [Inexact::exact(0.0); 3];
+                for (axis, x) in along_axes.iter_mut().enumerate().take(directions) {
+                    *x = either(pair, axis)?;
                 }
-                Some(all)
+                Some(along_axes)
             };
-            let [dx, dy] = of.map(all);
+            let [dx, dy] = derivatives_of.map(along_axes);
             let certified = parts.all(|scalar| scalar.trust.grid.is_some());
-            sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
+            sample(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
         }
     };
     // An open bias bounds nothing.
     let open = env.over.is_some_and(|sets| !bias.trust.is_decided(sets.borrow().profile()));
     let why = bias.trust.doubt.or(open.then_some(Why::Approximate));
-    let scalars = scalars.into_iter().map(|scalar| doubted(scalar, why)).collect();
+    let scalars = scalars.into_iter().map(|scalar| put_in_doubt(scalar, why)).collect();
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
 fn sample_implicit<'m>(config: &Config<'m>, op: Op) -> Option<Next<'m>> {
-    let (_, operands) = choosing(config, op)?;
-    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[1], resume: sampled_in_quad }))
+    let (_, operands) = next_with_defined_choice(config, op)?;
+    Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[1], resume: resume_sample }))
 }
 
 /// M, (r = OpImageSampleImplicitLod τ a x b…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level
@@ -435,7 +435,7 @@ pub fn image_sample_proj_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m
 
 /// The gathered component M(n), or comparison, of the four texels around M(x). With ConstOffsets,
 /// the first texel of each of four footprints (Vulkan, Texel Gathering).
-fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: usize) -> Option<Scalars> {
+fn gather(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: usize) -> Option<Scalars> {
     /// The index of the footprint's first texel, i0j0, among the gathered texels.
     const FIRST: usize = 3;
     let source = source(env, config)?;
@@ -457,9 +457,9 @@ fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: u
 ///                                                              [spirv/image-gather, SPIR-V
 ///                                                              §3.3.10]
 pub fn image_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (head, operands) = choosing(config, Op::ImageGather)?;
+    let (head, operands) = next_with_defined_choice(config, Op::ImageGather)?;
     let component = config.scalar(operands[2])?.bits as usize;
-    Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, component)?))))
+    Some(Next::Config(config.defining(head.result, Value::Scalars(gather(env, config, head, component)?))))
 }
 
 /// M, (r = OpImageDrefGather τ a x d, I), c, p → M[r ↦ the four texels around M(x), each compared
@@ -467,13 +467,13 @@ pub fn image_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 ///                                                              [spirv/image-dref-gather, SPIR-V
 ///                                                              §3.3.10]
 pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (head, _) = choosing(config, Op::ImageDrefGather)?;
-    Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, 0)?))))
+    let (head, _) = next_with_defined_choice(config, Op::ImageDrefGather)?;
+    Some(Next::Config(config.defining(head.result, Value::Scalars(gather(env, config, head, 0)?))))
 }
 
 /// The image of the next instruction, the integer coordinates in it without the offset, and why
 /// they are in doubt, if they are.
-fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option<Why>)> {
+fn texel_place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option<Why>)> {
     let shape = shape_of(config, operands[0])?;
     let coordinate = config.scalars(operands[1])?;
     let coordinate = coordinate.get(..shape.integers())?;
@@ -489,8 +489,8 @@ fn read(env: &Env<'_>, config: &Config<'_>, (image, at, level): (u32, [i64; 3], 
     let is_float = !images.image(image).format().numeric().is_integer();
     let texel = images.read(&env.calculator.images, image, at, level, |kind| origin(env, config, kind));
     let component = |(scalar, allowed): (Scalar, Option<Interval>)| match (doubt, allowed) {
-        (None, Some(allowed)) if is_float => celled(env, scalar, || Set::of_f32(allowed)),
-        _ => doubted(scalar, doubt),
+        (None, Some(allowed)) if is_float => with_cell(env, scalar, || Set::of_f32(allowed)),
+        _ => put_in_doubt(scalar, doubt),
     };
     texel.into_iter().map(component).collect()
 }
@@ -498,26 +498,26 @@ fn read(env: &Env<'_>, config: &Config<'_>, (image, at, level): (u32, [i64; 3], 
 /// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I,
 /// c, p [spirv/image-fetch, SPIR-V §3.3.10]
 pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (head, operands) = choosing(config, Op::ImageFetch)?;
-    let (image, mut at, doubt) = place(config, operands)?;
-    let (level, of_level) = match image_operand(config, head, ImageOperands::LOD) {
+    let (head, operands) = next_with_defined_choice(config, Op::ImageFetch)?;
+    let (image, mut at, doubt) = texel_place(config, operands)?;
+    let (level, level_doubt) = match image_operand(config, head, ImageOperands::LOD) {
         None => (0, None),
         Some(ids) => (integer(config, ids[0], config.scalar(ids[0])?), doubt_of(config, ids[0])),
     };
-    let (offset, of_offset) = offset(config, head)?;
+    let (offset, offset_doubt) = offset(config, head)?;
     let axes = shape_of(config, operands[0])?.axes();
-    for (x, by) in at.iter_mut().zip(offset).take(axes) {
-        *x += i64::from(by);
+    for (x, offset) in at.iter_mut().zip(offset).take(axes) {
+        *x += i64::from(offset);
     }
-    let scalars = read(env, config, (image, at, level), doubt.or(of_level).or(of_offset));
+    let scalars = read(env, config, (image, at, level), doubt.or(level_doubt).or(offset_doubt));
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
 /// M, (r = OpImageRead τ a x, I), c, p → M[r ↦ the texel of M(a) at M(x)], I, c, p
 /// [spirv/image-read, SPIR-V §3.3.10]
 pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (head, operands) = choosing(config, Op::ImageRead)?;
-    let (image, at, doubt) = place(config, operands)?;
+    let (head, operands) = next_with_defined_choice(config, Op::ImageRead)?;
+    let (image, at, doubt) = texel_place(config, operands)?;
     let after_doubt = env.shared.is_written(ObjectId::Image(image)) && env.shared.is_doubtful_reader(env.invocation);
     let scalars = read(env, config, (image, at, 0), doubt.or(after_doubt.then_some(Why::Control)));
     let next = config.defining(head.result, Value::Scalars(scalars));
@@ -527,8 +527,8 @@ pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 /// M, (OpImageWrite a x v, I), c, p → M, I, c, p with M(v) as the texel of M(a) at M(x), if there
 /// is one [spirv/image-write, SPIR-V §3.3.10]
 pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, operands) = choosing(config, Op::ImageWrite)?;
-    let (image, at, _) = place(config, operands)?;
+    let (_, operands) = next_with_defined_choice(config, Op::ImageWrite)?;
+    let (image, at, _) = texel_place(config, operands)?;
     let format = env.shared.images().image(image).format();
     let texel = config.scalars(operands[2])?;
     let mut stored: Scalars = (0..format.channels().len())
@@ -573,11 +573,11 @@ pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'
             (integer(config, id, scalar), scalar)
         }
     };
-    let all = |scalar: Scalar| image.shape().queried().iter().map(|_| scalar).collect();
+    let every_component = |scalar: Scalar| image.shape().queried().iter().map(|_| scalar).collect();
     let scalars: Scalars = match (scalar.undefined, image.query_size(level)) {
-        (Some(origin), _) => all(Scalar::undefined(origin)),
-        (None, Err(kind)) => all(Scalar::undefined(origin(env, config, kind))),
-        (None, Ok(size)) => size.into_iter().map(|side| doubted(certain(side), scalar.trust.doubt)).collect(),
+        (Some(origin), _) => every_component(Scalar::undefined(origin)),
+        (None, Err(kind)) => every_component(Scalar::undefined(origin(env, config, kind))),
+        (None, Ok(size)) => size.into_iter().map(|side| put_in_doubt(certain(side), scalar.trust.doubt)).collect(),
     };
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }

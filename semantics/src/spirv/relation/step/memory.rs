@@ -62,15 +62,15 @@ pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 }
 
 /// The result of following an access chain.
-pub(super) struct Arrival<'m> {
+pub(super) struct ChainResult<'m> {
     /// The id of the chain's result.
     result: u32,
     /// The ids of its element operand, if it has one, and of its indices.
     indices: &'m [u32],
-    at: At,
+    at: ChainEnd,
 }
 
-enum At {
+enum ChainEnd {
     Pointer(Pointer),
     /// Index `id` has the value `index`, but there are only `count` parts.
     OutOfBounds {
@@ -92,10 +92,10 @@ enum At {
     },
 }
 
-impl Arrival<'_> {
+impl ChainResult<'_> {
     /// M[r ↦ the pointer], if the chain ends at one.
-    pub(super) fn arrived<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
-        let At::Pointer(pointer) = self.at else { return None };
+    pub(super) fn define_pointer<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
+        let ChainEnd::Pointer(pointer) = self.at else { return None };
         let mut next = config.defining(self.result, Value::Pointer(pointer));
         // A device may have another pointer, so anything may follow.
         for &id in self.indices {
@@ -106,9 +106,9 @@ impl Arrival<'_> {
 
     pub(super) fn out_of_bounds<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
         let what = match self.at {
-            At::OutOfBounds { id, index, count } => report::index_out_of_bounds(config.module, config.index(), id, index, count),
-            At::Beyond { id, element, count } => report::element_out_of_bounds(config.module, config.index(), id, element, count),
-            At::Pointer(_) | At::Undefined { .. } => return None,
+            ChainEnd::OutOfBounds { id, index, count } => report::index_out_of_bounds(config.module, config.index(), id, index, count),
+            ChainEnd::Beyond { id, element, count } => report::element_out_of_bounds(config.module, config.index(), id, element, count),
+            ChainEnd::Pointer(_) | ChainEnd::Undefined { .. } => return None,
         };
         Some(config.undefined(Ub::AccessOutOfBounds, what))
     }
@@ -122,34 +122,34 @@ fn index(config: &Config<'_>, id: u32, scalar: Scalar) -> Option<i64> {
 }
 
 /// Follows the next instruction, an access chain. `None` if its base does not point to anything.
-pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Arrival<'m>> {
+pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<ChainResult<'m>> {
     let (head, operands) = config.next_of(CHAINS).or_else(|| config.next_of(PTR_CHAINS))?;
     let indices = &operands[1..];
-    let arrival = |at: At| Some(Arrival { result: head.result, indices, at });
+    let arrival = |at: ChainEnd| Some(ChainResult { result: head.result, indices, at });
     let mut pointer = config.pointer(operands[0])?;
-    let mut rest = indices;
+    let mut remaining = indices;
     if head.is(Op::PtrAccessChain) {
         let id = operands[1];
         let scalar = config.scalar(id)?;
         if let Some(origin) = scalar.undefined {
-            return arrival(At::Undefined { id, origin });
+            return arrival(ChainEnd::Undefined { id, origin });
         }
         let element = pointer.element;
-        let to = (element.index as i64).saturating_add(index(config, id, scalar)?);
-        let is_there = to >= 0 && (to as u64) < element.count;
-        let is_past = to >= 0 && to as u64 == element.count && operands.len() == 2;
+        let target = (element.index as i64).saturating_add(index(config, id, scalar)?);
+        let is_there = target >= 0 && (target as u64) < element.count;
+        let is_past = target >= 0 && target as u64 == element.count && operands.len() == 2;
         if !is_there && !is_past {
-            return arrival(At::Beyond { id, element: to, count: element.count });
+            return arrival(ChainEnd::Beyond { id, element: target, count: element.count });
         }
-        pointer = pointer.moved(config.module, config.module.type_of(operands[0])?, to as u64);
-        rest = &operands[2..];
-    } else if pointer.element.is_past() && !rest.is_empty() {
+        pointer = pointer.moved(config.module, config.module.type_of(operands[0])?, target as u64);
+        remaining = &operands[2..];
+    } else if pointer.element.is_past() && !remaining.is_empty() {
         return None;
     }
-    for &id in rest {
+    for &id in remaining {
         let scalar = config.scalar(id)?;
         if let Some(origin) = scalar.undefined {
-            return arrival(At::Undefined { id, origin });
+            return arrival(ChainEnd::Undefined { id, origin });
         }
         let index = index(config, id, scalar)?;
         let type_ = config.module.types().get(pointer.address.type_)?;
@@ -159,21 +159,21 @@ pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Arrival<'
             _ => config.module.types().parts(pointer.address.type_)?,
         };
         if index < 0 || index as u64 >= count {
-            return arrival(At::OutOfBounds { id, index, count });
+            return arrival(ChainEnd::OutOfBounds { id, index, count });
         }
         pointer = match type_ {
             Type::Array { .. } | Type::RuntimeArray { .. } => pointer.element(config.module, index as u64, count)?,
             _ => pointer.part(config.module, index as u64)?,
         };
     }
-    arrival(At::Pointer(pointer))
+    arrival(ChainEnd::Pointer(pointer))
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds
 /// [spirv/access-chain, SPIR-V §3.3.8]
 pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(CHAINS)?;
-    follow(env, config)?.arrived(config)
+    follow(env, config)?.define_pointer(config)
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds
@@ -189,7 +189,7 @@ pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Opt
 ///                                                              [spirv/access-chain-undefined,
 ///                                                              SPIR-V 1.6 revision 7, Poison]
 pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let At::Undefined { id, origin } = follow(env, config)?.at else { return None };
+    let ChainEnd::Undefined { id, origin } = follow(env, config)?.at else { return None };
     let what = report::index_undefined(config.module, config.index(), id, origin);
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
@@ -221,7 +221,7 @@ fn scalars_at(env: &Env<'_>, config: &Config<'_>, pointer: &Pointer, extent: &Op
     }
 }
 
-fn acting<'m>(next: Config<'m>, actions: Actions) -> Next<'m> {
+fn with_actions<'m>(next: Config<'m>, actions: Actions) -> Next<'m> {
     if actions.is_empty() { Next::Config(next) } else { Next::Acts(next, actions) }
 }
 
@@ -237,7 +237,7 @@ pub fn load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let extent = reach(env, config, &pointer, Operation::Load, alignments(&operands[1..])[0])?.ok()?;
     let scalars = scalars_at(env, config, &pointer, &extent)?;
     let next = config.defining(head.result, Value::Scalars(scalars));
-    Some(acting(next, extent.into_iter().map(Action::Load).collect()))
+    Some(with_actions(next, extent.into_iter().map(Action::Load).collect()))
 }
 
 /// M, (OpStore a v, I), c, p → M[M(a) ↦ M(v)], I, c, p           [spirv/store, SPIR-V §3.3.8]
@@ -252,24 +252,24 @@ pub fn store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let extent = reach(env, config, &pointer, Operation::Store, alignments(&operands[2..])[0])?.ok()?;
     let mut scalars = config.scalars(operands[1])?;
     config.control.mark_scalars(&mut scalars);
-    Some(stored(config.advanced(1), &pointer, extent, scalars, Actions::new()))
+    Some(after_store(config.advanced(1), &pointer, extent, scalars, Actions::new()))
 }
 
 /// The configuration after a store: into M, or as an action after `actions`. Helper invocations
 /// write nothing to shared memory.
-fn stored<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, scalars: Scalars, mut actions: Actions) -> Next<'m> {
+fn after_store<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, scalars: Scalars, mut actions: Actions) -> Next<'m> {
     match extent {
         None => next.memory.store_own(pointer, &scalars),
         Some(extent) if !next.helper => actions.push(Action::Store(extent, scalars)),
         Some(_) => {}
     }
-    acting(next, actions)
+    with_actions(next, actions)
 }
 
 /// The pointers of target and source of OpCopyMemory, with the memory that each touches.
-type Copied = [(Pointer, Option<Extent>); 2];
+type CopyOperands = [(Pointer, Option<Extent>); 2];
 
-fn copied(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Copied, Fault>> {
+fn copy_operands(env: &Env<'_>, config: &Config<'_>) -> Option<Result<CopyOperands, Fault>> {
     let (_, operands) = config.next_if(Op::CopyMemory)?;
     let [target, source] = [config.pointer(operands[0])?, config.pointer(operands[1])?];
     let [to, from] = alignments(&operands[2..]);
@@ -279,7 +279,7 @@ fn copied(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Copied, Fault>> {
 }
 
 /// Whether target and source overlap without being equal.
-fn overlaps(config: &Config<'_>, [(target, to), (source, from)]: &Copied) -> bool {
+fn overlaps(config: &Config<'_>, [(target, to), (source, from)]: &CopyOperands) -> bool {
     match (to, from) {
         (Some(to), Some(from)) => to.cells != from.cells && to.overlaps(from),
         (None, None) if target.variable == source.variable => {
@@ -293,7 +293,7 @@ fn overlaps(config: &Config<'_>, [(target, to), (source, from)]: &Copied) -> boo
 
 /// M, (OpCopyMemory a b, I), c, p → M[M(a) ↦ M(M(b))], I, c, p   [spirv/copy-memory, SPIR-V §3.3.8]
 pub fn copy_memory<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let copied = copied(env, config)?.ok()?;
+    let copied = copy_operands(env, config)?.ok()?;
     if overlaps(config, &copied) {
         return None;
     }
@@ -301,13 +301,13 @@ pub fn copy_memory<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let mut scalars = scalars_at(env, config, &source, &from)?;
     config.control.mark_scalars(&mut scalars);
     let actions = from.into_iter().map(Action::Load).collect();
-    Some(stored(config.advanced(1), &target, to, scalars, actions))
+    Some(after_store(config.advanced(1), &target, to, scalars, actions))
 }
 
 /// M, (OpCopyMemory a b, I), c, p is undefined behaviour where M(a) and M(b) overlap in part
 ///                                                   [spirv/copy-memory-overlapping, SPIR-V §3.3.8]
 pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let copied = copied(env, config)?.ok()?;
+    let copied = copy_operands(env, config)?.ok()?;
     let what = || report::overlapping_copy(config.module, config.index());
     overlaps(config, &copied).then(|| config.undefined(Ub::OverlappingCopy, what()))
 }
@@ -327,28 +327,28 @@ pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 /// pointer. `None` if it breaks none.
 pub(super) fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
     let (head, operands) = config.next_of(ACCESSES)?;
-    let one = |id: u32, operation: Operation, aligned: u32| {
-        let found = reach(env, config, &config.pointer(id)?, operation, aligned)?;
-        found.err().map(|fault| (fault, operation, id))
+    let fault_of_access = |id: u32, operation: Operation, aligned: u32| {
+        let access = reach(env, config, &config.pointer(id)?, operation, aligned)?;
+        access.err().map(|fault| (fault, operation, id))
     };
     match head.op {
-        Op::Load => one(operands[0], Operation::Load, alignments(&operands[1..])[0]),
-        Op::Store => one(operands[0], Operation::Store, alignments(&operands[2..])[0]),
+        Op::Load => fault_of_access(operands[0], Operation::Load, alignments(&operands[1..])[0]),
+        Op::Store => fault_of_access(operands[0], Operation::Store, alignments(&operands[2..])[0]),
         Op::CopyMemory => {
             let [to, from] = alignments(&operands[2..]);
-            one(operands[1], Operation::Load, from).or_else(|| one(operands[0], Operation::Store, to))
+            fault_of_access(operands[1], Operation::Load, from).or_else(|| fault_of_access(operands[0], Operation::Store, to))
         }
         Op::ExtInst if config.module.is_non_semantic(head) => None,
         Op::ExtInst => {
             let position = operation_of(head, operands)?.signature.written_through()?;
-            one(*operands.get(2 + position)?, Operation::Store, 1)
+            fault_of_access(*operands.get(2 + position)?, Operation::Store, 1)
         }
-        Op::AtomicLoad => one(operands[0], Operation::Load, 1),
-        _ => one(operands[0], Operation::Atomic, 1),
+        Op::AtomicLoad => fault_of_access(operands[0], Operation::Load, 1),
+        _ => fault_of_access(operands[0], Operation::Atomic, 1),
     }
 }
 
-fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Next<'m> {
+fn faulty_access<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Next<'m> {
     config.undefined(ub, report::access(config.module, config.index(), pointer, fault))
 }
 
@@ -356,7 +356,7 @@ fn faulting<'m>(config: &Config<'m>, ub: Ub, fault: &Fault, pointer: u32) -> Nex
 /// and whatever else accesses memory                      [spirv/misaligned-access, SPIR-V §3.2.27]
 pub fn misaligned_access<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match fault(env, config)? {
-        (fault @ Fault::Misaligned { .. }, _, id) => Some(faulting(config, Ub::Misaligned, &fault, id)),
+        (fault @ Fault::Misaligned { .. }, _, id) => Some(faulty_access(config, Ub::Misaligned, &fault, id)),
         _ => None,
     }
 }

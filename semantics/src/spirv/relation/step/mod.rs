@@ -236,11 +236,11 @@ pub struct Join {
     pub operands: [u32; 2],
     /// Computes the next configuration from the tangle. The current configuration stands before
     /// the instruction.
-    pub resume: Together,
+    pub resume: ResumeInTangle,
 }
 
 /// The next configuration of an invocation, once the tangle has arrived.
-pub type Together = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Tangle) -> Option<Next<'m>>;
+pub type ResumeInTangle = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Tangle) -> Option<Next<'m>>;
 
 /// The result of a rule.
 #[derive(Clone, Debug)]
@@ -386,8 +386,8 @@ impl Rules {
     /// The rules that may apply to an instruction, with their functions.
     pub(in crate::spirv) fn about(&self, op: Op) -> impl Iterator<Item = (Rule, RuleFunction)> + '_ {
         let rows = STANDARD.by_op.get(&(op as u32)).map_or(&[][..], Vec::as_slice);
-        let own = rows.iter().map(|&at| &STANDARD.rows[at as usize]).map(|row| (row.rule, row.function));
-        own.filter(|(rule, _)| self.replaced.iter().all(|(of, _)| of != rule)).chain(self.replaced.iter().copied())
+        let standard = rows.iter().map(|&at| &STANDARD.rows[at as usize]).map(|row| (row.rule, row.function));
+        standard.filter(|(rule, _)| self.replaced.iter().all(|(of, _)| of != rule)).chain(self.replaced.iter().copied())
     }
 }
 
@@ -577,9 +577,9 @@ impl<'m> Config<'m> {
     /// block's instruction vector.
     fn loops_in(&self, t: u32, code: &[Instruction]) -> Option<Rc<Iteration>> {
         let mut loops = self.loops.clone();
-        let mut at = self.loops.as_ref();
-        while let Some(iteration) = at {
-            at = iteration.outer.as_ref();
+        let mut current = self.loops.as_ref();
+        while let Some(iteration) = current {
+            current = iteration.outer.as_ref();
             if iteration.merge == t {
                 loops = iteration.outer.clone();
             }
@@ -587,7 +587,7 @@ impl<'m> Config<'m> {
         let header = code.len().checked_sub(2).map(|merge| &code[merge]).filter(|i| i.is(Op::LoopMerge));
         let Some(header) = header else { return loops };
         Some(Rc::new(match loops {
-            Some(again) if again.header == t => Iteration { count: again.count + 1, ..again.as_ref().clone() },
+            Some(iteration) if iteration.header == t => Iteration { count: iteration.count + 1, ..iteration.as_ref().clone() },
             outer => Iteration { header: t, merge: self.operands(header)[0], count: 0, outer },
         }))
     }
@@ -626,8 +626,8 @@ impl<'m> Config<'m> {
 
     /// The part for the place in block `label` before the instructions `code`, which end the block.
     fn at(&self, label: u32, code: &[Instruction]) -> Part {
-        let done = self.module.block(label).map_or(0, |block| block.end - block.start - code.len() as u32);
-        Part { block: label, instruction: 1 + done, count: 0 }
+        let before = self.module.block(label).map_or(0, |block| block.end - block.start - code.len() as u32);
+        Part { block: label, instruction: 1 + before, count: 0 }
     }
 
     /// Undefined behaviour of the next instruction. The grid adds the place and the time.

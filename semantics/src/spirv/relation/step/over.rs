@@ -34,19 +34,19 @@ pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Resu
 /// Finishes a step. The undecided components of the result get cells. If the step branched on x, x
 /// gets its value before the decision. If a device may compute x again at each use, a decision says
 /// nothing of the next branch. If not, the run remembers it.
-pub(in crate::spirv) fn applied(
+pub(in crate::spirv) fn finish_step(
     sets: &mut Sets,
     before: &Config<'_>,
     next: &mut Next<'_>,
-    branched: DecidedCondition,
+    decision: DecidedCondition,
 ) -> Result<(), Unsettled> {
     faults(sets, before)?;
     let (Next::Config(after) | Next::Acts(after, _) | Next::Waits(after, _) | Next::Ends(after) | Next::Discards(after)) = next else {
         return Ok(());
     };
     widen(sets, before, after)?;
-    if let Some((x, was)) = branched {
-        after.memory.define(after.module, x, Value::Scalars(was));
+    if let Some((x, value_before)) = decision {
+        after.memory.define(after.module, x, Value::Scalars(value_before));
     }
     if after.control.is_doubtful(sets.profile()) {
         let name = before.head().map_or_else(String::new, |head| head.name());
@@ -86,7 +86,7 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
         return select(sets, ids, head.result, before, after);
     }
     if head.is(Op::ConvertFToS) || head.is(Op::ConvertFToU) {
-        converted(sets, ids[0], head.result, before, after);
+        decide_converted(sets, ids[0], head.result, before, after);
         return Ok(());
     }
     let is_lanes = |id: u32| before.module.shape(id).is_lanes();
@@ -113,7 +113,7 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
 
 /// Decides an integer that is converted from a float, if all floats of the set have the same
 /// whole part.
-fn converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after: &mut Config<'_>) {
+fn decide_converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after: &mut Config<'_>) {
     if !before.module.shape(operand).is_lanes() {
         return;
     }
@@ -174,15 +174,15 @@ fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after:
         return Ok(());
     }
     sets.stand_at(result);
-    let each = if conditions.len() == 1 { selected.len() } else { 1 };
-    let mut chosen = 0;
+    let components_each = if conditions.len() == 1 { selected.len() } else { 1 };
+    let mut first = 0;
     for condition in &conditions {
-        let components = chosen..chosen + each;
-        chosen += each;
+        let components = first..first + components_each;
+        first += components_each;
         if condition.undefined.is_some() {
             continue;
         }
-        for (i, holds) in components.zip(sets.choose(&[lane(condition)], each)?) {
+        for (i, holds) in components.zip(sets.choose(&[lane(condition)], components_each)?) {
             selected[i] = if holds { on_true[i] } else { on_false[i] };
         }
     }

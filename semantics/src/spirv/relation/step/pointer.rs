@@ -52,7 +52,7 @@ pub(super) const RULES: &[Row] = &[
 ///                                                          [spirv/ptr-access-chain, SPIR-V §3.3.8]
 pub fn ptr_access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_of(PTR_CHAINS)?;
-    follow(env, config)?.arrived(config)
+    follow(env, config)?.define_pointer(config)
 }
 
 /// M, (r = OpPtrAccessChain τ b e i…, I), c, p is undefined behaviour where M(b) + M(e) is no
@@ -75,7 +75,7 @@ fn object(env: &Env<'_>, pointer: &Pointer) -> Option<ObjectId> {
 /// Whether two pointers are equal, and whether every device agrees. The device chooses whether
 /// a pointer one past the end of an array equals a pointer to memory without layout, or to
 /// other memory.
-fn same(env: &Env<'_>, a: &Pointer, b: &Pointer) -> Option<(bool, Trust)> {
+fn compare(env: &Env<'_>, a: &Pointer, b: &Pointer) -> Option<(bool, Trust)> {
     let (object_of_a, object_of_b) = (object(env, a)?, object(env, b)?);
     let of_one_array = object_of_a == object_of_b && (a.explicit || a.element.first == b.element.first);
     let open = !of_one_array && a.element.is_past() != b.element.is_past();
@@ -91,7 +91,7 @@ pub fn ptr_equal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let scalar = match (value(config, operands[0])?, value(config, operands[1])?) {
         (Value::Nowhere(Some(origin)), _) | (_, Value::Nowhere(Some(origin))) => Scalar::undefined(origin),
         (Value::Pointer(a), Value::Pointer(b)) => {
-            let (is_same, trust) = same(env, &a, &b)?;
+            let (is_same, trust) = compare(env, &a, &b)?;
             Scalar { trust, ..exact(Type::Bool, u64::from(is_same == head.is(Op::PtrEqual))) }
         }
         (a, b) => exact(Type::Bool, u64::from((a == b) == head.is(Op::PtrEqual))),
@@ -139,18 +139,18 @@ pub fn select_pointer<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     let (head, operands) = config.next_if(Op::Select)?;
     config.module.pointer_type(head.result_type)?;
     let condition = config.scalar(operands[0])?;
-    let chosen = match condition.undefined {
+    let selected = match condition.undefined {
         Some(origin) => Value::Nowhere(Some(origin)),
         None => value(config, operands[if condition.is_true() { 1 } else { 2 }])?,
     };
-    let mut next = config.defining(head.result, chosen);
+    let mut next = config.defining(head.result, selected);
     // A device may have the other pointer, so anything may follow.
     next.control = next.control.after(condition.trust);
     Some(Next::Config(next))
 }
 
 /// Why M(id) does not point to anything, if so. `past_too` includes a pointer one past the end.
-fn nothing(config: &Config<'_>, id: u32, past_too: bool) -> Option<Nothing> {
+fn points_to_nothing(config: &Config<'_>, id: u32, past_too: bool) -> Option<Nothing> {
     match value(config, id)? {
         Value::Nowhere(None) => Some(Nothing::Null),
         Value::Nowhere(Some(origin)) => Some(Nothing::Undefined(origin)),
@@ -175,7 +175,7 @@ pub fn pointer_to_nothing<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'
         Op::ExtInst => operands.get(operands.len().checked_sub(1)?..)?,
         _ => &operands[..1],
     };
-    let (id, why) = pointers.iter().find_map(|&id| Some((id, nothing(config, id, past_too)?)))?;
+    let (id, why) = pointers.iter().find_map(|&id| Some((id, points_to_nothing(config, id, past_too)?)))?;
     let what = report::pointer_to_nothing(config.module, config.index(), id, why);
     Some(config.undefined(Ub::PointerToNothing, what))
 }

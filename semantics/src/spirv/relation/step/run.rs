@@ -77,16 +77,16 @@ fn run_from<'m>(
         if let Some(limit) = TimeLimit::passed_between(limits.time, steps, steps + 1) {
             return Ok(Outcome::Limit(limit));
         }
-        let branched = match sets.as_deref_mut() {
+        let decision = match sets.as_deref_mut() {
             Some(sets) => over::decide(sets, &mut config)?,
             None => None,
         };
-        let (rule, at, mut next) = match only(relation.step(&env, &config), &config) {
+        let (rule, at, mut next) = match only_reduct(relation.step(&env, &config), &config) {
             Ok(Reduct { rule, at, next }) => (rule, at, next),
             Err(why) => return Ok(Outcome::Stuck(Stuck { why, at: format!("{at}, step {steps}", at = config.place()) })),
         };
         if let Some(sets) = sets.as_deref_mut() {
-            over::applied(sets, &config, &mut next, branched)?;
+            over::finish_step(sets, &config, &mut next, decision)?;
         }
         let after = match next {
             // Memory that this program reads is never written, so the actions do not matter.
@@ -110,7 +110,7 @@ fn run_from<'m>(
 }
 
 /// The only reduct. An error if there is none, or more than one.
-pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config: &Config<'m>) -> Result<Reduct<'m>, String> {
+pub(in crate::spirv) fn only_reduct<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config: &Config<'m>) -> Result<Reduct<'m>, String> {
     let Some(reduct) = reducts.pop() else {
         let head = config.head().map_or("the end of the block".to_string(), |i| i.name());
         return Err(format!("no rule applies to {head}"));

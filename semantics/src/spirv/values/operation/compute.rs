@@ -27,7 +27,7 @@ pub struct Operand<'a> {
 
 /// The place of a computing instruction, and its decorations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Site {
+pub struct Occurrence {
     /// The index of the instruction in the module.
     pub instruction: u32,
     /// The number of the executing invocation in the grid.
@@ -53,9 +53,9 @@ pub struct Calculator {
 
 /// A component of a result: computed here, or undefined because of an operand.
 #[derive(Clone, Copy, Debug)]
-enum Made {
-    Here(Computed),
-    By(Origin),
+enum ComponentResult {
+    Computed(Computed),
+    UndefinedBy(Origin),
 }
 
 impl Calculator {
@@ -67,22 +67,22 @@ impl Calculator {
     ///
     /// OpSelect takes objects of any type as their components. The result has as many components as
     /// all of `results` together, or as an object of OpSelect. No values make this panic.
-    pub fn compute(&self, operation: Operation, args: &[Operand<'_>], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
+    pub fn compute(&self, operation: Operation, args: &[Operand<'_>], results: &[Shape], occurrence: Occurrence) -> Result<Scalars, Ub> {
         let bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = args.iter().map(|a| a.scalars.iter().map(|s| s.bits).collect()).collect();
         let (components, trusts) = self.values(operation, args, &bits, results);
         let any_undefined = args.iter().any(|a| a.scalars.iter().any(|s| s.undefined.is_some()));
         let mut scalars = Scalars::with_capacity(components.len());
         for (i, (&component, trust)) in components.iter().zip(trusts).enumerate() {
-            let (mut made, mut trust) = (Made::Here(component), trust);
+            let (mut component_result, mut trust) = (ComponentResult::Computed(component), trust);
             if any_undefined {
-                made = undefined_by(operation, args, results, i, component);
+                component_result = with_undefined_operand(operation, args, results, i, component);
             }
             if any_undefined && operation.signature == Signature::Select {
                 // If one object is undefined, the objects differ, even if their bits are equal.
                 trust = trust::of(operation, args, results, i, component);
             }
-            if let Made::Here(component) = &mut made {
-                if matches!(component, Computed::Value(_)) && wraps(operation, args, &operand_bits(args, i), site) {
+            if let ComponentResult::Computed(component) = &mut component_result {
+                if matches!(component, Computed::Value(_)) && wraps(operation, args, &operand_bits(args, i), occurrence) {
                     *component = Computed::Behaviour(Ub::Wrap);
                 }
                 if let Some(planted) = self.planted {
@@ -90,14 +90,14 @@ impl Calculator {
                     *component = planted(operation.instruction, &operands, i, *component);
                 }
             }
-            scalars.push(match made {
-                Made::Here(Computed::Value(bits)) => value::Scalar { bits, trust, undefined: None },
-                Made::Here(Computed::Undefined(kind)) => {
-                    value::Scalar::undefined(Origin { kind, instruction: site.instruction, invocation: site.invocation })
+            scalars.push(match component_result {
+                ComponentResult::Computed(Computed::Value(bits)) => value::Scalar { bits, trust, undefined: None },
+                ComponentResult::Computed(Computed::Undefined(kind)) => {
+                    value::Scalar::undefined(Origin { kind, instruction: occurrence.instruction, invocation: occurrence.invocation })
                 }
-                Made::Here(Computed::Behaviour(ub)) => return Err(ub),
-                Made::By(_) if may_wrap(operation, args, i, site) => return Err(Ub::UndefinedOperand),
-                Made::By(origin) => value::Scalar::undefined(origin),
+                ComponentResult::Computed(Computed::Behaviour(ub)) => return Err(ub),
+                ComponentResult::UndefinedBy(_) if may_wrap(operation, args, i, occurrence) => return Err(Ub::UndefinedOperand),
+                ComponentResult::UndefinedBy(origin) => value::Scalar::undefined(origin),
             });
         }
         Ok(scalars)
@@ -131,20 +131,20 @@ impl Calculator {
         let result = self.arithmetic.apply(op, &tuples);
         let first = &args[0];
         let on_floats = first.shape.scalar.is_float();
-        let whole = if on_floats && matches!(op, Op::Normalize | Op::MatrixInverse) {
+        let whole_reason = if on_floats && matches!(op, Op::Normalize | Op::MatrixInverse) {
             let bits: SmallVec<[u64; 16]> = first.scalars.iter().map(|s| s.bits).collect();
             float::unspecified_whole(op, &reals::<f32>(&bits), first.shape.columns as usize)
         } else {
             None
         };
-        let domain = |i: usize| -> Option<Unspecified> {
-            if !on_floats || whole.is_some() {
-                return whole;
+        let reason_at = |i: usize| -> Option<Unspecified> {
+            if !on_floats || whole_reason.is_some() {
+                return whole_reason;
             }
-            let at: Option<SmallVec<[f32; 3]>> = lanes.iter().map(|lanes| lanes.get(i).map(|lane| lane.float())).collect();
-            at.and_then(|at| float::unspecified(op, &at))
+            let operands: Option<SmallVec<[f32; 3]>> = lanes.iter().map(|lanes| lanes.get(i).map(|lane| lane.float())).collect();
+            operands.and_then(|operands| float::unspecified(op, &operands))
         };
-        let component = |(i, lane): (usize, &number::Lane)| match domain(i) {
+        let component = |(i, lane): (usize, &number::Lane)| match reason_at(i) {
             Some(why) => Computed::Undefined(why),
             None => Computed::Value(lane.bits.into()),
         };
@@ -167,8 +167,8 @@ fn operand_bits(args: &[Operand<'_>], i: usize) -> SmallVec<[u64; 4]> {
 
 /// Whether undefined operands of component i have values with which it overflows, although the
 /// instruction's decorations exclude that.
-fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
-    if !site.no_signed_wrap && !site.no_unsigned_wrap {
+fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, occurrence: Occurrence) -> bool {
+    if !occurrence.no_signed_wrap && !occurrence.no_unsigned_wrap {
         return false;
     }
     let width = args.first().map_or(0, |a| a.shape.scalar.width());
@@ -177,24 +177,24 @@ fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) ->
     }
     // The extremes of both orders, and the greatest shift. If any value overflows, one
     // of these does.
-    let ends = [0, integer::mask(width), 1 << (width - 1), integer::mask(width) >> 1, u64::from(width) - 1];
+    let extremes = [0, integer::mask(width), 1 << (width - 1), integer::mask(width) >> 1, u64::from(width) - 1];
     let is_undefined = |a: usize| args.get(a).and_then(|a| a.scalars.get(i)).is_some_and(|s| s.undefined.is_some());
-    let choices = |a: usize| if is_undefined(a) { &ends[..] } else { &ends[..1] };
+    let choices = |a: usize| if is_undefined(a) { &extremes[..] } else { &extremes[..1] };
     choices(0).iter().any(|&x| {
         choices(1).iter().any(|&y| {
             let mut bits = operand_bits(args, i);
             for (a, bits) in bits.iter_mut().enumerate().filter(|(a, _)| is_undefined(*a)) {
                 *bits = if a == 0 { x } else { y };
             }
-            wraps(operation, args, &bits, site)
+            wraps(operation, args, &bits, occurrence)
         })
     })
 }
 
 /// Whether a component with these operand bits overflows, although the instruction's decorations
 /// exclude that.
-fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -> bool {
-    if !site.no_signed_wrap && !site.no_unsigned_wrap {
+fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], occurrence: Occurrence) -> bool {
+    if !occurrence.no_signed_wrap && !occurrence.no_unsigned_wrap {
         return false;
     }
     let operand = |a: usize| bits.get(a).copied().unwrap_or(0);
@@ -204,30 +204,30 @@ fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -
     }
     match operation.instruction {
         Instruction::Core(opcode) => Core::from_u32(opcode.into()).is_some_and(|op| {
-            [(site.no_signed_wrap, true), (site.no_unsigned_wrap, false)]
+            [(occurrence.no_signed_wrap, true), (occurrence.no_unsigned_wrap, false)]
                 .iter()
                 .any(|&(decorated, is_signed)| decorated && integer::wraps(op, width, is_signed, operand(0), operand(1)))
         }),
         // The magnitude of the least integer overflows.
-        Instruction::Glsl(number) => number == Glsl::SAbs as u32 && site.no_signed_wrap && operand(0) == 1 << (width - 1),
+        Instruction::Glsl(number) => number == Glsl::SAbs as u32 && occurrence.no_signed_wrap && operand(0) == 1 << (width - 1),
     }
 }
 
 /// Calls `f` on each operand component that component i of the result depends on. Its arguments are
 /// the index of the operand and of the component.
-pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
+pub(super) fn visit_dependencies(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
     let count = |a: usize| args[a].scalars.len();
     let rows = |a: usize| args[a].shape.rows as usize;
     let lanes = results.first().map_or(0, |r| r.lanes());
-    let each = |f: &mut dyn FnMut(usize, usize)| (0..args.len()).for_each(|a| f(a, if count(a) == 1 { 0 } else { i }));
+    let same_component = |f: &mut dyn FnMut(usize, usize)| (0..args.len()).for_each(|a| f(a, if count(a) == 1 { 0 } else { i }));
     match operation.signature {
         Signature::Select => {
             f(0, if count(0) == 1 { 0 } else { i });
             f(1, i);
             f(2, i);
         }
-        Signature::VectorTimesScalar | Signature::MatrixTimesScalar => each(f),
-        _ if operation.is_componentwise() => each(f),
+        Signature::VectorTimesScalar | Signature::MatrixTimesScalar => same_component(f),
+        _ if operation.is_componentwise() => same_component(f),
         Signature::Pair(..) | Signature::Modf | Signature::Frexp | Signature::FrexpStruct => {
             (0..args.len()).for_each(|a| f(a, i % lanes.max(1)));
         }
@@ -269,32 +269,32 @@ fn all(args: &[Operand<'_>], f: &mut dyn FnMut(usize, usize)) {
 
 /// Component i of the result if some operand has undefined components. `component` is its value if
 /// all were defined.
-fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> Made {
+fn with_undefined_operand(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> ComponentResult {
     let scalar = |a: usize| args[a].scalars[if args[a].scalars.len() == 1 { 0 } else { i }];
     if operation.signature == Signature::Select {
         let condition = scalar(0);
         let chosen = args[if condition.is_true() { 1 } else { 2 }].scalars[i];
-        return condition.undefined.or(chosen.undefined).map_or(Made::Here(component), Made::By);
+        return condition.undefined.or(chosen.undefined).map_or(ComponentResult::Computed(component), ComponentResult::UndefinedBy);
     }
     let mut first = None;
-    feeds(operation, args, results, i, &mut |a, c| first = first.or(args[a].scalars[c].undefined));
-    let Some(origin) = first else { return Made::Here(component) };
-    let Instruction::Core(opcode) = operation.instruction else { return Made::By(origin) };
-    let Some(op) = Core::from_u32(opcode.into()) else { return Made::By(origin) };
+    visit_dependencies(operation, args, results, i, &mut |a, c| first = first.or(args[a].scalars[c].undefined));
+    let Some(origin) = first else { return ComponentResult::Computed(component) };
+    let Instruction::Core(opcode) = operation.instruction else { return ComponentResult::UndefinedBy(origin) };
+    let Some(op) = Core::from_u32(opcode.into()) else { return ComponentResult::UndefinedBy(origin) };
     // The undefined operand has no effect if a defined one decides the result.
-    let defined = |bits: u64| (0..args.len()).any(|a| scalar(a).undefined.is_none() && scalar(a).bits == bits);
-    let any = |truth: bool| args[0].scalars.iter().any(|s| s.undefined.is_none() && s.is_true() == truth);
+    let has_defined_bits = |bits: u64| (0..args.len()).any(|a| scalar(a).undefined.is_none() && scalar(a).bits == bits);
+    let has_defined_truth = |truth: bool| args[0].scalars.iter().any(|s| s.undefined.is_none() && s.is_true() == truth);
     let width = args[0].shape.scalar.width();
-    let settled = match op {
-        Core::BitwiseAnd | Core::IMul | Core::LogicalAnd if defined(0) => Some(0),
-        Core::BitwiseOr if defined(integer::mask(width)) => Some(integer::mask(width)),
-        Core::LogicalOr if defined(1) => Some(1),
-        Core::Any if any(true) => Some(1),
-        Core::All if any(false) => Some(0),
+    let decided = match op {
+        Core::BitwiseAnd | Core::IMul | Core::LogicalAnd if has_defined_bits(0) => Some(0),
+        Core::BitwiseOr if has_defined_bits(integer::mask(width)) => Some(integer::mask(width)),
+        Core::LogicalOr if has_defined_bits(1) => Some(1),
+        Core::Any if has_defined_truth(true) => Some(1),
+        Core::All if has_defined_truth(false) => Some(0),
         _ => None,
     };
-    if let Some(bits) = settled {
-        return Made::Here(Computed::Value(bits));
+    if let Some(bits) = decided {
+        return ComponentResult::Computed(Computed::Value(bits));
     }
     let behaviour = match op {
         Core::ConvertFToS | Core::ConvertFToU => Some(Ub::UndefinedOperand),
@@ -310,5 +310,5 @@ fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i
         }
         _ => None,
     };
-    behaviour.map_or(Made::By(origin), |ub| Made::Here(Computed::Behaviour(ub)))
+    behaviour.map_or(ComponentResult::UndefinedBy(origin), |ub| ComponentResult::Computed(Computed::Behaviour(ub)))
 }

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
-pub use compute::{Calculator, Operand, Site};
+pub use compute::{Calculator, Occurrence, Operand};
 pub use group::combination;
 pub use pure::{Bits, Components, component, pair, pure};
 pub use signature::{Class, Scalar, Shape, Signature, Signs};
@@ -31,12 +31,12 @@ pub struct Operation {
     /// The shapes of its operands and its result.
     pub signature: Signature,
     /// The instruction as an enum value, so that computing needs no lookup.
-    named: Named,
+    opcode: Opcode,
 }
 
 /// An instruction as an enum value of its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum Opcode {
     Core(Core),
     Glsl(Glsl),
 }
@@ -49,17 +49,17 @@ struct Operations {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| {
     let mut tables = Operations { core: Vec::new(), glsl: Vec::new() };
-    let core = CORE.iter().map(|&(op, signature)| (Named::Core(op), signature));
-    let glsl = GLSL.iter().map(|&(op, signature)| (Named::Glsl(op), signature));
-    for (named, signature) in core.chain(glsl) {
-        let (table, instruction, number) = match named {
-            Named::Core(op) => (&mut tables.core, Instruction::Core(op as u16), op as usize),
-            Named::Glsl(op) => (&mut tables.glsl, Instruction::Glsl(op as u32), op as usize),
+    let core = CORE.iter().map(|&(op, signature)| (Opcode::Core(op), signature));
+    let glsl = GLSL.iter().map(|&(op, signature)| (Opcode::Glsl(op), signature));
+    for (opcode, signature) in core.chain(glsl) {
+        let (table, instruction, number) = match opcode {
+            Opcode::Core(op) => (&mut tables.core, Instruction::Core(op as u16), op as usize),
+            Opcode::Glsl(op) => (&mut tables.glsl, Instruction::Glsl(op as u32), op as usize),
         };
         if table.len() <= number {
             table.resize(number + 1, None);
         }
-        table[number] = Some(Operation { instruction, op: Op::of(instruction), signature, named });
+        table[number] = Some(Operation { instruction, op: Op::of(instruction), signature, opcode });
     }
     tables
 });
@@ -112,9 +112,9 @@ impl Operation {
 
     /// The instruction's name in SPIR-V text, such as `OpIAdd` or `SMin`.
     pub fn name(self) -> String {
-        match self.named {
-            Named::Core(op) => format!("Op{op:?}"),
-            Named::Glsl(op) => format!("{op:?}"),
+        match self.opcode {
+            Opcode::Core(op) => format!("Op{op:?}"),
+            Opcode::Glsl(op) => format!("{op:?}"),
         }
     }
 }

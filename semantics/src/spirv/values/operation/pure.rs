@@ -3,7 +3,7 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 
-use super::{Named, Operation, Scalar, Shape, Signature, Signs};
+use super::{Opcode, Operation, Scalar, Shape, Signature, Signs};
 use crate::number::float::{self, Reals};
 use crate::number::{Computed, Environment, Half, Real, integer, pack};
 use crate::undefined::Unspecified;
@@ -53,19 +53,19 @@ pub(super) fn reals<R: Real>(bits: &[u64]) -> Reals<R> {
 /// make this panic.
 pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environment: Environment) -> Option<Components> {
     let result = *results.first()?;
-    if operation.named == Named::Core(Core::Select) {
-        return Some(selected(args[0].bits, args.get(1)?.bits, args.get(2)?.bits));
+    if operation.opcode == Opcode::Core(Core::Select) {
+        return Some(select(args[0].bits, args.get(1)?.bits, args.get(2)?.bits));
     }
     if let Some(components) = whole(operation, args, results) {
         return Some(components);
     }
     let scalars: SmallVec<[Scalar; 4]> = args.iter().map(|a| a.shape.scalar).collect();
-    let one = |i: usize| {
+    let component_at = |i: usize| {
         // A scalar operand applies to every component.
         let bits: SmallVec<[u64; 4]> = args.iter().map(|a| a.bits[if a.bits.len() == 1 { 0 } else { i }]).collect();
         component(operation, &scalars, result.scalar, &bits, environment)
     };
-    (0..result.lanes()).map(one).collect()
+    (0..result.lanes()).map(component_at).collect()
 }
 
 /// Computes an operation that takes its operands as a whole, even if each has one component. `None`
@@ -73,8 +73,8 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
 fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<Components> {
     let (first, result) = (args.first()?, *results.first()?);
     let from = first.shape.scalar;
-    match operation.named {
-        Named::Core(op) => match (op, from) {
+    match operation.opcode {
+        Opcode::Core(op) => match (op, from) {
             (Core::Bitcast, _) => Some(values(pack::bitcast(from.width(), result.scalar.width(), first.bits))),
             (Core::IAddCarry | Core::ISubBorrow | Core::UMulExtended | Core::SMulExtended, _) => {
                 let mut pairs: SmallVec<[[u64; 2]; 4]> = SmallVec::new();
@@ -97,7 +97,7 @@ fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<C
             (_, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
             _ => None,
         },
-        Named::Glsl(op) => match op {
+        Opcode::Glsl(op) => match op {
             Glsl::ModfStruct | Glsl::Modf => in_format!(from.width(), R => {
                 let pairs: SmallVec<[[u64; 2]; 4]> =
                     first.bits.iter().map(|&x| float::modf(R::of_bits(x)).map(R::bits)).collect();
@@ -137,8 +137,8 @@ fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<C
 /// components of their operand. `None` for other operations. No bits make this panic.
 pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64], environment: Environment) -> Option<Computed> {
     let (first, &x) = (*from.first()?, bits.first()?);
-    match operation.named {
-        Named::Core(op) => match (op, first) {
+    match operation.opcode {
+        Opcode::Core(op) => match (op, first) {
             (Core::UConvert, _) => Some(Computed::Value(x & integer::mask(to.width()))),
             (Core::SConvert, _) => Some(Computed::Value(integer::signed(first.width(), x) as u64 & integer::mask(to.width()))),
             (Core::ConvertSToF | Core::ConvertUToF, _) => in_format!(to.width(), R => {
@@ -156,7 +156,7 @@ pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64]
             (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
             _ => None,
         },
-        Named::Glsl(op) => match (op, first) {
+        Opcode::Glsl(op) => match (op, first) {
             (Glsl::Ldexp, _) => in_format!(first.width(), R => {
                 let scaled = float::ldexp(R::of_bits(x), integer::signed(from.get(1)?.width(), *bits.get(1)?));
                 Some(scaled.map_or(Computed::Undefined(Unspecified::LdexpRange), |x| Computed::Value(x.bits())))
@@ -171,9 +171,9 @@ pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64]
 /// Computes one component of an instruction with two results, such as OpIAddCarry, on integers of
 /// that width. `None` for other operations.
 pub fn pair(operation: Operation, width: u8, x: u64, y: u64) -> Option<[u64; 2]> {
-    match operation.named {
-        Named::Core(op) => integer::pair(op, width, x, y),
-        Named::Glsl(_) => None,
+    match operation.opcode {
+        Opcode::Core(op) => integer::pair(op, width, x, y),
+        Opcode::Glsl(_) => None,
     }
 }
 
@@ -185,11 +185,11 @@ fn values(bits: SmallVec<[u64; 4]>) -> Components {
 /// The product of two integer vectors, added to an accumulator if there is one (SPIR-V §3.3.13,
 /// OpSDot to OpSUDotAccSat).
 fn dot(signs: Signs, width: u8, a: &Bits<'_>, b: &Bits<'_>, accumulator: Option<u64>) -> Computed {
-    let components = |of: &Bits<'_>, is_signed: bool| -> SmallVec<[i128; 4]> {
-        let (bits, width): (SmallVec<[u64; 4]>, u8) = match Signature::is_packed(of.shape) {
+    let components = |operand: &Bits<'_>, is_signed: bool| -> SmallVec<[i128; 4]> {
+        let (bits, width): (SmallVec<[u64; 4]>, u8) = match Signature::is_packed(operand.shape) {
             // The least significant byte is component 0.
-            true => ((0..4).map(|k| of.bits[0] >> (8 * k) & 0xff).collect(), 8),
-            false => (of.bits.iter().copied().collect(), of.shape.scalar.width()),
+            true => ((0..4).map(|k| operand.bits[0] >> (8 * k) & 0xff).collect(), 8),
+            false => (operand.bits.iter().copied().collect(), operand.shape.scalar.width()),
         };
         bits.into_iter().map(|bits| if is_signed { integer::signed(width, bits).into() } else { bits.into() }).collect()
     };
@@ -203,7 +203,7 @@ fn members(pairs: &[[u64; 2]]) -> Components {
 }
 
 /// OpSelect. One condition selects the whole object; several select component by component.
-fn selected(conditions: &[u64], on_true: &[u64], on_false: &[u64]) -> Components {
+fn select(conditions: &[u64], on_true: &[u64], on_false: &[u64]) -> Components {
     let condition = |i: usize| conditions[if conditions.len() == 1 { 0 } else { i }] != 0;
     on_true.iter().zip(on_false).enumerate().map(|(i, (&a, &b))| Computed::Value(if condition(i) { a } else { b })).collect()
 }
@@ -261,15 +261,15 @@ mod tests {
                 for &to in types.iter().chain(&integers).chain(&[Scalar::Bool]) {
                     let from: SmallVec<[Scalar; 4]> = (0..operation.signature.arity()).map(|_| first).collect();
                     for bits in [[0, 1, 2, 3], [1, 0, 1, 0], [0x4049_0fdb, 7, 0x3f80_0000, 5], [u64::MAX, 3, 8, 4]] {
-                        let own: SmallVec<[u64; 4]> =
+                        let operand_bits: SmallVec<[u64; 4]> =
                             from.iter().zip(bits).map(|(s, bits)| bits & integer::mask(s.width().max(1))).collect();
                         let shape = |scalar: Scalar| Shape::vector(scalar, 1);
                         let args: SmallVec<[Bits<'_>; 4]> =
-                            own.chunks(1).zip(&from).map(|(bits, &of)| Bits { shape: shape(of), bits }).collect();
-                        let one = component(operation, &from, to, &own, Environment::default());
+                            operand_bits.chunks(1).zip(&from).map(|(bits, &of)| Bits { shape: shape(of), bits }).collect();
+                        let single = component(operation, &from, to, &operand_bits, Environment::default());
                         let all = pure(operation, &args, &[shape(to)], Environment::default());
-                        assert_eq!(all.map(|all| all[0]), one, "{} of {first:?}", operation.name());
-                        computes |= one.is_some();
+                        assert_eq!(all.map(|all| all[0]), single, "{} of {first:?}", operation.name());
+                        computes |= single.is_some();
                         compared += 1;
                     }
                 }

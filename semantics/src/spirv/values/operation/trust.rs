@@ -17,7 +17,7 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 
-use super::compute::{Operand, feeds};
+use super::compute::{Operand, visit_dependencies};
 use super::pure::in_format;
 use super::{Operation, Scalar, Shape, Signature};
 use crate::number::{Arithmetic, Computed, Grid, Half, Instruction, Lane, Lanes, Op, Real, Trust, Tuple, Why, integer, pack};
@@ -50,23 +50,23 @@ pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
         return trust;
     }
     let nearness = nearness(operation, args, i, bits);
-    let (mut doubt, mut certified, mut zero, mut signed, mut of_float) = (None, true, false, true, None);
+    let (mut doubt, mut certified, mut has_zero, mut signed, mut float_operand) = (None, true, false, true, None);
     let operation_moves = nearness == Nearness::Moved;
-    feeds(operation, args, results, i, &mut |a, c| {
+    visit_dependencies(operation, args, results, i, &mut |a, c| {
         let (scalar, kind) = (args[a].scalars[c], args[a].shape.scalar);
         let special = if operation_moves { None } else { special(kind, scalar.bits) };
         doubt = doubt.or(scalar.trust.doubt).or(special);
         certified &= scalar.trust.grid.is_some();
         signed &= scalar.trust.zero_sign;
-        zero |= is_zero(kind, scalar.bits);
-        of_float = of_float.or(kind.is_float().then_some(scalar));
+        has_zero |= is_zero(kind, scalar.bits);
+        float_operand = float_operand.or(kind.is_float().then_some(scalar));
     });
     if operation_moves {
-        return moved(result, bits, doubt, of_float.map(|scalar| scalar.trust), certified, zero, signed);
+        return moved(result, bits, doubt, float_operand.map(|scalar| scalar.trust), certified, has_zero, signed);
     }
     doubt = doubt.or(match nearness {
         Nearness::Approximate => Some(special(result, bits).unwrap_or(Why::Approximate)),
-        _ if result.is_float() => at_the_edge(result, bits),
+        _ if result.is_float() => boundary_doubt(result, bits),
         _ => None,
     });
     let zero_sign = !is_zero(result, bits);
@@ -86,19 +86,27 @@ fn is_zero(kind: Scalar, bits: u64) -> bool {
 /// The trust of bits that go from one type to another, or to another component. `of_float` is the
 /// trust of the float that they come from, if they do. `zero` says whether such a float is zero,
 /// and `signed` whether its sign is required.
-fn moved(result: Scalar, bits: u64, doubt: Option<Why>, of_float: Option<Trust>, certified: bool, zero: bool, signed: bool) -> Trust {
+fn moved(
+    result: Scalar,
+    bits: u64,
+    doubt: Option<Why>,
+    float_operand: Option<Trust>,
+    certified: bool,
+    has_zero: bool,
+    signed: bool,
+) -> Trust {
     // A zero of unknown sign has two bit patterns.
-    let doubt = if result.is_float() || !zero || signed { doubt } else { doubt.or(Some(Why::Approximate)) };
+    let doubt = if result.is_float() || !has_zero || signed { doubt } else { doubt.or(Some(Why::Approximate)) };
     let certified = certified && doubt.is_none();
     match result {
         Scalar::Float { width: 32 } => {
             // A float that stays a float keeps its polynomial.
-            let grid = of_float.map_or_else(|| Grid::of(f32::from_bits(bits as u32)), |trust| trust.grid);
+            let grid = float_operand.map_or_else(|| Grid::of(f32::from_bits(bits as u32)), |trust| trust.grid);
             Trust { doubt, zero_sign: signed, grid: grid.filter(|_| certified), cell: None }
         }
         Scalar::Float { .. } => Trust { doubt, zero_sign: signed, grid: None, cell: None },
         // Without float controls a float zero may lose its sign, which the integer then shows.
-        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && !zero), cell: None },
+        _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && !has_zero), cell: None },
     }
 }
 
@@ -297,7 +305,7 @@ fn special(kind: Scalar, bits: u64) -> Option<Why> {
 
 /// The reason why a rounded float result is in doubt. The exact value may be beyond the greatest
 /// float or below the least normal one.
-fn at_the_edge(kind: Scalar, bits: u64) -> Option<Why> {
+fn boundary_doubt(kind: Scalar, bits: u64) -> Option<Why> {
     let Scalar::Float { width } = kind else { return None };
     let edge = in_format!(width, R => {
         let magnitude = R::of_bits(bits).wide().abs();

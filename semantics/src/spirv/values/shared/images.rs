@@ -15,7 +15,7 @@ use super::{Cell, Extent, NoMemory, ObjectId};
 use crate::concurrency::Class;
 use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
-use crate::spirv::descriptors::{Descriptors, Named};
+use crate::spirv::descriptors::{DeclaredImage, Descriptors};
 use crate::spirv::environment::Resources;
 use crate::spirv::memory::Descriptor;
 use crate::spirv::module::{Module, Variable};
@@ -24,7 +24,7 @@ use crate::undefined::Unspecified;
 
 /// A fact about a component of a written texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum Fact {
     /// It is undefined, with that origin.
     Undefined(Origin),
     /// A device may hold another value, for that reason.
@@ -44,7 +44,7 @@ struct NamedImage {
     /// Why a device may hold other values in any texel, if it may.
     anywhere: Option<Why>,
     /// The facts, by index of the texel in level 0 and by component.
-    known: FxHashMap<(u64, u8), Known>,
+    facts: FxHashMap<(u64, u8), Fact>,
 }
 
 /// The images and samplers of one dispatch.
@@ -72,20 +72,20 @@ pub enum Last {
 impl Images {
     /// The images and samplers that these variables name.
     pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, NoMemory> {
-        let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(NoMemory::Resource)?;
-        let held = |Named { set, binding, image, storage, written }: Named<'_>| NamedImage {
+        let Descriptors { images, samplers, by_variable } = Descriptors::new(module, used, resources).map_err(NoMemory::Resource)?;
+        let named_image = |DeclaredImage { set, binding, image, storage, written }: DeclaredImage<'_>| NamedImage {
             set,
             binding,
             image: Rc::new(image.clone()),
             storage,
             written,
             anywhere: None,
-            known: FxHashMap::default(),
+            facts: FxHashMap::default(),
         };
         Ok(Images {
-            images: images.into_iter().map(held).collect(),
+            images: images.into_iter().map(named_image).collect(),
             samplers: samplers.into(),
-            descriptors: Rc::new(of_variable),
+            descriptors: Rc::new(by_variable),
             robustness: resources.image_robustness,
             precision: resources.precision,
         })
@@ -98,7 +98,10 @@ impl Images {
 
     /// Records that a device may hold other values in any texel of the images that can be written.
     pub(super) fn doubt_written(&mut self, why: Why) {
-        self.images.iter_mut().filter(|held| held.written).for_each(|held| held.anywhere = held.anywhere.or(Some(why)));
+        self.images
+            .iter_mut()
+            .filter(|named_image| named_image.written)
+            .for_each(|named_image| named_image.anywhere = named_image.anywhere.or(Some(why)));
     }
 
     /// Whether an instruction may write the image.
@@ -123,8 +126,8 @@ impl Images {
 
     /// The set and the binding of an image.
     pub fn binding(&self, image: u32) -> (u32, u32) {
-        let held = &self.images[image as usize];
-        (held.set, held.binding)
+        let named_image = &self.images[image as usize];
+        (named_image.set, named_image.binding)
     }
 
     /// The precision with which a device samples images of that format.
@@ -134,10 +137,10 @@ impl Images {
 
     /// The bytes of an access to a texel of level 0. Empty if there is no such texel.
     pub fn extent(&self, image: u32, at: [i64; 3]) -> Extent {
-        let held = self.image(image);
-        let bytes = held.format().bytes() as u8;
+        let contents = self.image(image);
+        let bytes = contents.format().bytes() as u8;
         let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
-        let cells = held.index_at(0, at).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
+        let cells = contents.index_at(0, at).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
         // Two variables of one image are one object: Aliased is not checked for texels.
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
@@ -153,18 +156,18 @@ impl Images {
         level: i64,
         origin: impl Fn(Unspecified) -> Origin,
     ) -> SmallVec<[(Scalar, Option<Interval>); 4]> {
-        let held = &self.images[image as usize];
-        let texel = held.image.fetch_by(rules, at, level, self.robustness);
-        let index = held.image.index_at(0, at).filter(|_| level == 0);
+        let named_image = &self.images[image as usize];
+        let texel = named_image.image.fetch_by(rules, at, level, self.robustness);
+        let index = named_image.image.index_at(0, at).filter(|_| level == 0);
         let component = |c: usize| {
-            let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
-            match (texel.undefined[c], known) {
-                (Some(_), Some(Known::Undefined(origin))) => (Scalar::undefined(*origin), None),
+            let fact = index.and_then(|index| named_image.facts.get(&(index as u64, c as u8)));
+            match (texel.undefined[c], fact) {
+                (Some(_), Some(Fact::Undefined(origin))) => (Scalar::undefined(*origin), None),
                 (Some(kind), _) => (Scalar::undefined(origin(kind)), None),
-                (None, known) => {
-                    let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
-                    match (known, held.anywhere) {
-                        (Some(Known::Doubtful(why)), _) => (Scalar { trust: scalar.trust.in_doubt(*why), ..scalar }, None),
+                (None, fact) => {
+                    let scalar = scalar(named_image.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
+                    match (fact, named_image.anywhere) {
+                        (Some(Fact::Doubtful(why)), _) => (Scalar { trust: scalar.trust.in_doubt(*why), ..scalar }, None),
                         (_, Some(why)) => (Scalar { trust: scalar.trust.in_doubt(why), ..scalar }, None),
                         (_, None) => (scalar, Some(texel.allowed[c])),
                     }
@@ -176,23 +179,23 @@ impl Images {
 
     /// Writes a texel (OpImageWrite), from the bits of four components.
     pub(super) fn write(&mut self, image: u32, extent: &Extent, scalars: &[Scalar]) {
-        let held = &mut self.images[image as usize];
+        let named_image = &mut self.images[image as usize];
         let Some(cell) = extent.cells.first() else { return };
         let index = cell.offset / u64::from(cell.bytes.max(1));
         let bits = [0, 1, 2, 3].map(|c: usize| scalars.get(c).map_or(0, |s| s.bits as u32));
         let undefined =
             (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
-        let Some(codes) = Rc::make_mut(&mut held.image).write_of(index as usize, bits, undefined) else { return };
+        let Some(codes) = Rc::make_mut(&mut named_image.image).write_of(index as usize, bits, undefined) else { return };
         for (c, codes) in codes.iter().enumerate() {
             let scalar = scalars.get(c);
             let nan = if codes.nan != 0 { Some(Why::NaN) } else { None };
-            let known = match scalar.and_then(|s| s.undefined) {
-                Some(origin) => Some(Known::Undefined(origin)),
-                None => scalar.and_then(|s| s.trust.doubt).or(nan).map(Known::Doubtful),
+            let fact = match scalar.and_then(|s| s.undefined) {
+                Some(origin) => Some(Fact::Undefined(origin)),
+                None => scalar.and_then(|s| s.trust.doubt).or(nan).map(Fact::Doubtful),
             };
-            match known {
-                Some(known) => held.known.insert((index, c as u8), known),
-                None => held.known.remove(&(index, c as u8)),
+            match fact {
+                Some(fact) => named_image.facts.insert((index, c as u8), fact),
+                None => named_image.facts.remove(&(index, c as u8)),
             };
         }
     }
@@ -204,19 +207,19 @@ impl Images {
 
     /// The state of a component of a texel of level 0 at the end.
     pub fn last(&self, image: u32, index: u64, component: u8) -> Last {
-        let held = &self.images[image as usize];
-        let known = held.known.get(&(index, component));
-        let is = |mask: Option<u8>| mask.is_some_and(|mask| mask >> component & 1 == 1);
-        if is(held.image.raw_of(0, index as usize).map(|(_, undefined)| undefined)) {
-            return Last::Undefined(match known {
-                Some(Known::Undefined(origin)) => Some(*origin),
+        let named_image = &self.images[image as usize];
+        let fact = named_image.facts.get(&(index, component));
+        let has_bit = |mask: Option<u8>| mask.is_some_and(|mask| mask >> component & 1 == 1);
+        if has_bit(named_image.image.raw_of(0, index as usize).map(|(_, undefined)| undefined)) {
+            return Last::Undefined(match fact {
+                Some(Fact::Undefined(origin)) => Some(*origin),
                 _ => None,
             });
         }
-        match known {
-            Some(Known::Doubtful(why)) => Last::Doubtful(*why),
-            _ if held.anywhere.is_some() => held.anywhere.map_or(Last::Certain, Last::Doubtful),
-            _ if is(held.image.rounded_of(0, index as usize)) => Last::Doubtful(Why::Texel),
+        match fact {
+            Some(Fact::Doubtful(why)) => Last::Doubtful(*why),
+            _ if named_image.anywhere.is_some() => named_image.anywhere.map_or(Last::Certain, Last::Doubtful),
+            _ if has_bit(named_image.image.rounded_of(0, index as usize)) => Last::Doubtful(Why::Texel),
             _ => Last::Certain,
         }
     }

@@ -28,14 +28,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes an integer literal without sign, or reports that `whose` needs `what` here.
-    pub(super) fn int_literal(&mut self, rule: Rule, whose: &str, what: &str) -> Result<IntLiteral> {
+    /// Takes an integer literal without sign, or reports that `owner` needs `what` here.
+    pub(super) fn int_literal(&mut self, rule: Rule, owner: &str, what: &str) -> Result<IntLiteral> {
         match self.peek() {
             T::IntLiteral | T::UintLiteral => {
                 let span = self.bump();
                 Ok(literal::integer(&self.text[span.start as usize..span.end as usize], false))
             }
-            _ => Err(self.error(rule, &format!("{whose} needs {what} here"))),
+            _ => Err(self.error(rule, &format!("{owner} needs {what} here"))),
         }
     }
 }
@@ -117,13 +117,13 @@ fn struct_element(p: &mut Parser<'_>) -> Result<Slot> {
 }
 
 /// The common part of fields and parameters.
-fn slot(p: &mut Parser<'_>, rule: Rule, whose: &str) -> Result<Slot> {
+fn slot(p: &mut Parser<'_>, rule: Rule, owner: &str) -> Result<Slot> {
     let qualifiers = qualifiers(p);
     if !matches!(p.peek(), T::Identifier | T::AddressSpace(_)) {
-        return Err(p.error(rule, &format!("{whose} needs its type here")));
+        return Err(p.error(rule, &format!("{owner} needs its type here")));
     }
     let ty = super::ty::ty(p)?;
-    let name = p.identifier(rule, whose, "its name")?;
+    let name = p.identifier(rule, owner, "its name")?;
     let semantic = if p.eat(T::Colon) { Some(semantic(p)?) } else { None };
     Ok(Slot { qualifiers, ty, name, semantic })
 }
@@ -336,8 +336,8 @@ fn semantic(p: &mut Parser<'_>) -> Result<Semantic> {
         T::Specialized => specialization_constant_semantic(p),
         _ => {
             let span = p.span();
-            let joined = p.text[span.start as usize..span.end as usize].starts_with("SV_Target");
-            let hint = if joined { "; `SV_Target` and its number are two tokens" } else { "" };
+            let is_joined = p.text[span.start as usize..span.end as usize].starts_with("SV_Target");
+            let hint = if is_joined { "; `SV_Target` and its number are two tokens" } else { "" };
             let needs = format!("behind `:` stands a built-in variable, `attribute`, `register` or `specialized`{hint}");
             return Err(p.error(Rule::WslGSemantic, &needs));
         }

@@ -153,11 +153,11 @@ impl<'a> Parser<'a> {
     /// Takes the next token if it is of that kind.
     #[inline]
     fn eat(&mut self, kind: TokenKind) -> bool {
-        let is = self.peek() == kind;
-        if is {
+        let matches = self.peek() == kind;
+        if matches {
             self.bump();
         }
-        is
+        matches
     }
 
     /// The place from `start` to the end of the last token that was taken.
@@ -238,23 +238,23 @@ impl<'a> Parser<'a> {
         self.at = self.tokens.len() - 1;
     }
 
-    /// Takes a token of that kind, or reports that `whose` needs it here.
+    /// Takes a token of that kind, or reports that `owner` needs it here.
     #[inline]
-    fn expect(&mut self, rule: Rule, kind: TokenKind, whose: &str) -> Result<Span> {
-        if self.peek() == kind { Ok(self.bump()) } else { Err(self.missing(rule, kind, whose)) }
+    fn expect(&mut self, rule: Rule, kind: TokenKind, owner: &str) -> Result<Span> {
+        if self.peek() == kind { Ok(self.bump()) } else { Err(self.missing(rule, kind, owner)) }
     }
 
     #[cold]
-    fn missing(&mut self, rule: Rule, kind: TokenKind, whose: &str) -> Failed {
-        let stepped = matches!(self.peek(), TokenKind::PlusPlus | TokenKind::MinusMinus);
-        let hint = if stepped { "; a call that is stepped stands in parentheses" } else { "" };
-        self.error(rule, &format!("{whose} needs `{}` here{hint}", kind.text().unwrap_or("a token")))
+    fn missing(&mut self, rule: Rule, kind: TokenKind, owner: &str) -> Failed {
+        let is_step = matches!(self.peek(), TokenKind::PlusPlus | TokenKind::MinusMinus);
+        let hint = if is_step { "; a call that is stepped stands in parentheses" } else { "" };
+        self.error(rule, &format!("{owner} needs `{}` here{hint}", kind.text().unwrap_or("a token")))
     }
 
-    /// Takes an identifier, or reports that `whose` needs `what`.
+    /// Takes an identifier, or reports that `owner` needs `what`.
     #[inline]
-    fn identifier(&mut self, rule: Rule, whose: &str, what: &str) -> Result<Ident> {
-        if self.peek() == TokenKind::Identifier { Ok(self.ident()) } else { Err(self.error(rule, &format!("{whose} needs {what} here"))) }
+    fn identifier(&mut self, rule: Rule, owner: &str, what: &str) -> Result<Ident> {
+        if self.peek() == TokenKind::Identifier { Ok(self.ident()) } else { Err(self.error(rule, &format!("{owner} needs {what} here"))) }
     }
 
     /// Takes the next token as a name.

@@ -84,7 +84,7 @@ impl Parser<'_> {
     pub(super) fn recover_head(&mut self, from: usize) -> Result<()> {
         let opened = |kind| matches!(kind, T::LeftParen | T::LeftBracket);
         let closed = |kind| matches!(kind, T::RightParen | T::RightBracket);
-        let count = |is: &dyn Fn(T) -> bool| self.tokens[from..self.at].iter().filter(|t| is(t.kind)).count();
+        let count = |accepts: &dyn Fn(T) -> bool| self.tokens[from..self.at].iter().filter(|t| accepts(t.kind)).count();
         let mut open = count(&opened).saturating_sub(count(&closed));
         loop {
             match self.peek() {
@@ -130,8 +130,8 @@ impl Parser<'_> {
 
     /// Takes the next token. Returns whether it was of that kind.
     fn bump_is(&mut self, kind: T) -> bool {
-        let is = self.peek() == kind;
+        let matches = self.peek() == kind;
         self.bump();
-        is
+        matches
     }
 }

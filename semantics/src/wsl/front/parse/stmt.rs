@@ -23,8 +23,8 @@ impl Parser<'_> {
                 (word, T::Equal | T::Comma | T::Semicolon, _) if word.is_keyword() => return true,
                 (T::LeftBracket, size, end) => {
                     sizes &= matches!((size, end), (T::IntLiteral | T::UintLiteral, T::RightBracket));
-                    let Some(behind) = self.behind_brackets(n) else { return false };
-                    n = behind;
+                    let Some(after) = self.after_brackets(n) else { return false };
+                    n = after;
                 }
                 // Neither is a product, nor a relation, whose right side is no part of a type.
                 (T::Star, T::Identifier | T::Star | T::LeftBracket, _) => return sizes,
@@ -36,7 +36,7 @@ impl Parser<'_> {
 
     /// The number of tokens before the one after the `]` that closes a `[`. The `[` is the token
     /// after `n` others. `None` if the statement has no such `]`.
-    fn behind_brackets(&self, mut n: usize) -> Option<usize> {
+    fn after_brackets(&self, mut n: usize) -> Option<usize> {
         let mut open = 0;
         loop {
             match self.nth(n) {
@@ -93,14 +93,14 @@ impl Parser<'_> {
         Ok((stmts, below))
     }
 
-    /// Takes the `}` that closes `whose`, opened at `open`.
-    fn close_brace(&mut self, rule: Rule, open: crate::text::Span, whose: &str) -> Result<()> {
+    /// Takes the `}` that closes `owner`, opened at `open`.
+    fn close_brace(&mut self, rule: Rule, open: crate::text::Span, owner: &str) -> Result<()> {
         if self.eat(T::RightBrace) {
             return Ok(());
         }
         self.missing_braces += 1;
         let count = self.errors.len();
-        let failed = self.error(rule, &format!("{whose} needs `}}` here"));
+        let failed = self.error(rule, &format!("{owner} needs `}}` here"));
         if self.errors.len() > count
             && let Some(error) = self.errors.last_mut()
         {
@@ -111,9 +111,9 @@ impl Parser<'_> {
 
     /// Reads `"(" expr ")"` of a statement. If it cannot be read but has its `)`, the condition is
     /// `true`, and reading goes on with the statement.
-    fn condition(&mut self, rule: Rule, whose: &str) -> Result<ExprId> {
+    fn condition(&mut self, rule: Rule, owner: &str) -> Result<ExprId> {
         let from = self.at;
-        let read = self.parenthesised(rule, whose);
+        let read = self.parenthesised(rule, owner);
         if read.is_err() {
             self.recover_parenthesis(from, true)?;
             return self.push_expr(Expr::Literal(Literal::Bool(true)), self.span(), Height::default());
@@ -121,10 +121,10 @@ impl Parser<'_> {
         read
     }
 
-    fn parenthesised(&mut self, rule: Rule, whose: &str) -> Result<ExprId> {
-        self.expect(rule, T::LeftParen, whose)?;
+    fn parenthesised(&mut self, rule: Rule, owner: &str) -> Result<ExprId> {
+        self.expect(rule, T::LeftParen, owner)?;
         let condition = self.nested(expr::expr)?;
-        self.expect(rule, T::RightParen, whose)?;
+        self.expect(rule, T::RightParen, owner)?;
         Ok(condition)
     }
 }

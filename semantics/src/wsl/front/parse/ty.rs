@@ -11,7 +11,7 @@ use crate::wsl::token::TokenKind as T;
 /// ```
 pub(super) fn ty(p: &mut Parser<'_>) -> Result<TypeExprId> {
     let start = p.start();
-    let written = written(p)?;
+    let written = type_as_written(p)?;
     if written.prefix.is_some() && written.suffixes.is_empty() {
         return Err(p.error(Rule::WslGType, "a type that begins with an address space needs `*`, `[]` or `[n]` here"));
     }
@@ -22,14 +22,14 @@ pub(super) fn ty(p: &mut Parser<'_>) -> Result<TypeExprId> {
 /// variables if no pointer or array reference takes it (ERRATA WSL-B8).
 pub(super) fn variables_type(p: &mut Parser<'_>) -> Result<(Option<AddressSpace>, TypeExprId)> {
     let start = p.start();
-    let mut written = written(p)?;
-    let taken = written.suffixes.iter().any(|s| !matches!(s, TypeSuffix::Array(_)));
-    let space = if taken { None } else { written.prefix.take() };
+    let mut written = type_as_written(p)?;
+    let prefix_is_used = written.suffixes.iter().any(|s| !matches!(s, TypeSuffix::Array(_)));
+    let space = if prefix_is_used { None } else { written.prefix.take() };
     Ok((space, p.push_type(written, p.since(start))?))
 }
 
 /// A type by the production of [`ty`], except for the number of suffixes after an address space.
-fn written(p: &mut Parser<'_>) -> Result<TypeExpr> {
+fn type_as_written(p: &mut Parser<'_>) -> Result<TypeExpr> {
     p.fire(Rule::WslGType);
     let prefix = if matches!(p.peek(), T::AddressSpace(_)) { Some(address_space(p, "a type")?) } else { None };
     let name = p.identifier(Rule::WslGType, "a type", "its name")?;
@@ -44,14 +44,14 @@ fn written(p: &mut Parser<'_>) -> Result<TypeExpr> {
 /// ```text
 /// addressSpace ::= "constant" | "device" | "threadgroup" | "thread"        [wsl/g-address-space]
 /// ```
-fn address_space(p: &mut Parser<'_>, whose: &str) -> Result<AddressSpace> {
+fn address_space(p: &mut Parser<'_>, owner: &str) -> Result<AddressSpace> {
     p.fire(Rule::WslGAddressSpace);
     match p.peek() {
         T::AddressSpace(space) => {
             p.bump();
             Ok(space)
         }
-        _ => Err(p.error(Rule::WslGAddressSpace, &format!("{whose} needs an address space here, or before the type"))),
+        _ => Err(p.error(Rule::WslGAddressSpace, &format!("{owner} needs an address space here, or before the type"))),
     }
 }
 
@@ -102,12 +102,12 @@ fn type_arguments(p: &mut Parser<'_>) -> Result<Option<Vec<TypeArgument>>> {
     }
     p.fire(Rule::WslGTypeArguments);
     let mut arguments = Vec::new();
-    if close(p) {
+    if close_angle(p) {
         return Ok(Some(arguments));
     }
     loop {
         arguments.push(p.nested(type_argument)?);
-        if close(p) {
+        if close_angle(p) {
             return Ok(Some(arguments));
         }
         if !p.eat(T::Comma) {
@@ -117,7 +117,7 @@ fn type_arguments(p: &mut Parser<'_>) -> Result<Option<Vec<TypeArgument>>> {
 }
 
 /// Takes a `>`, or the first half of a `>>`.
-fn close(p: &mut Parser<'_>) -> bool {
+fn close_angle(p: &mut Parser<'_>) -> bool {
     if p.peek() == T::ShiftRight {
         let token = &mut p.tokens[p.at];
         token.kind = T::Greater;

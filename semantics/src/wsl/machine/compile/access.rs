@@ -36,10 +36,10 @@ pub(super) struct Part {
 impl Drop for Part {
     fn drop(&mut self) {
         // Parts nest as deeply as in the program, so they are dropped in a loop.
-        let none = || Target::Place(Place::Direct(0), TypeId::VOID, SmallVec::new());
-        let mut rest = std::mem::replace(&mut self.whole, none());
+        let empty = || Target::Place(Place::Direct(0), TypeId::VOID, SmallVec::new());
+        let mut rest = std::mem::replace(&mut self.whole, empty());
         while let Target::Part(mut part) = rest {
-            rest = std::mem::replace(&mut part.whole, none());
+            rest = std::mem::replace(&mut part.whole, empty());
         }
     }
 }
@@ -86,7 +86,7 @@ impl Compiler<'_> {
                 }
                 (Callee::Library(f), Some(index)) if f.meaning() == Meaning::SetIndex => {
                     let shape = self.shape_of_parts(whole_ty);
-                    if let (Some(shape), Some(bits)) = (shape, self.known(index))
+                    if let (Some(shape), Some(bits)) = (shape, self.known_bits(index))
                         && bits < u32::from(shape.count)
                     {
                         return Ok(Target::Place(place.after(bits * u32::from(shape.words)), ty, padding()));
@@ -185,8 +185,8 @@ impl Compiler<'_> {
             }
             (Callee::Generated(generated @ Generated::Getter(f)), _) => {
                 let b = self.generated_parameter(generated, whole_ty)?;
-                let whole_n = self.words(whole_ty)?;
-                self.copy(b, whole, whole_n)?;
+                let whole_words = self.words(whole_ty)?;
+                self.copy(b, whole, whole_words)?;
                 let (place, _) = self.generated_access(f, b, index)?;
                 let value = self.load(place, n, to, false)?;
                 self.sanitized(value, ty, to)
@@ -202,59 +202,59 @@ impl Compiler<'_> {
 
     /// The whole that the setter returns. Afterwards it is only used as a whole.
     fn set(&mut self, part: &Part, whole: Slot, value: Slot) -> Done<Slot> {
-        let (n, whole_n) = (self.words(part.ty)?, self.words(part.whole_ty)?);
+        let (n, whole_words) = (self.words(part.ty)?, self.words(part.whole_ty)?);
         match (part.setter, part.index) {
             (Callee::Declared(f), index) => {
                 let arguments: SmallVec<[Slot; 4]> = [Some(whole), index, Some(value)].into_iter().flatten().collect();
                 self.call(f, &arguments, None, true)
             }
             (Callee::Generated(Generated::FieldSetter(s, field)), _) => {
-                let to = self.temporary(whole_n)?;
-                self.copy(to, whole, whole_n)?;
+                let to = self.temporary(whole_words)?;
+                self.copy(to, whole, whole_words)?;
                 let at = to + self.field_offset(s, field)?;
                 self.copy(at, value, n)?;
                 Ok(to)
             }
             (Callee::Generated(Generated::ElementSetter(_)), Some(index)) => {
-                let to = self.temporary(whole_n)?;
-                self.copy(to, whole, whole_n)?;
+                let to = self.temporary(whole_words)?;
+                self.copy(to, whole, whole_words)?;
                 let place = self.element_of(Place::Direct(to), part.whole_ty, index)?;
                 self.store_to(place, value, n)?;
                 Ok(to)
             }
             (Callee::Generated(generated @ Generated::Setter(f)), index) => {
                 let b = self.generated_parameter(generated, part.whole_ty)?;
-                self.copy(b, whole, whole_n)?;
-                let kept = self.temporary(n)?;
-                self.copy(kept, value, n)?;
+                self.copy(b, whole, whole_words)?;
+                let value_copy = self.temporary(n)?;
+                self.copy(value_copy, value, n)?;
                 let (place, _) = self.generated_access(f, b, index)?;
-                self.store_to(place, kept, n)?;
-                let to = self.temporary(whole_n)?;
-                self.copy(to, b, whole_n)?;
+                self.store_to(place, value_copy, n)?;
+                let to = self.temporary(whole_words)?;
+                self.copy(to, b, whole_words)?;
                 Ok(to)
             }
             (Callee::Library(f), None) if f.meaning() == Meaning::SetSwizzle => {
-                let to = self.temporary(whole_n)?;
-                self.copy(to, whole, whole_n)?;
+                let to = self.temporary(whole_words)?;
+                self.copy(to, whole, whole_words)?;
                 for (k, &letter) in f.word().iter().enumerate() {
                     self.copy(to + u32::from(letter), value + k as u32, 1)?;
                 }
-                self.padding(to, part.whole_ty)?;
+                self.zero_padding(to, part.whole_ty)?;
                 Ok(to)
             }
             (Callee::Library(f), Some(index)) if f.meaning() == Meaning::SetIndex => {
                 let Some(shape) = self.shape_of_parts(part.whole_ty) else { return self.unsupported("this setter") };
-                let to = self.temporary(whole_n)?;
-                self.copy(to, whole, whole_n)?;
-                if let Some(bits) = self.known(index).filter(|b| *b < u32::from(shape.count)) {
+                let to = self.temporary(whole_words)?;
+                self.copy(to, whole, whole_words)?;
+                if let Some(bits) = self.known_bits(index).filter(|b| *b < u32::from(shape.count)) {
                     self.copy(to + bits * u32::from(shape.words), value, n)?;
-                    self.padding(to, part.whole_ty)?;
+                    self.zero_padding(to, part.whole_ty)?;
                     return Ok(to);
                 }
                 let lane = self.temporary(1)?;
                 self.emit(Instruction::Lane { to: lane, index, count: u32::from(shape.count) })?;
                 self.emit(Instruction::SetLane { into: to, lane, from: value, shape })?;
-                self.padding(to, part.whole_ty)?;
+                self.zero_padding(to, part.whole_ty)?;
                 Ok(to)
             }
             _ => self.unsupported("this setter"),
@@ -278,8 +278,8 @@ impl Compiler<'_> {
         let arguments: SmallVec<[Slot; 4]> = [Some(pointer), index].into_iter().flatten().collect();
         let pointer = self.call(f, &arguments, None, true)?;
         match self.program.env.types.get(self.program.env.function(f).result) {
-            Type::Pointer(space, to) => Ok((self.pointed(pointer, space), to)),
-            _ => Ok((self.pointed(pointer, AddressSpace::Thread), TypeId::VOID)),
+            Type::Pointer(space, to) => Ok((self.pointee_place(pointer, space), to)),
+            _ => Ok((self.pointee_place(pointer, AddressSpace::Thread), TypeId::VOID)),
         }
     }
 

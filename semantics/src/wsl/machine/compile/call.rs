@@ -31,8 +31,8 @@ impl Compiler<'_> {
 
     /// Records the loops around a call or barrier, if threads may wait there.
     pub(super) fn note_loops(&mut self, at: u32) {
-        if let Some(innermost) = self.around.innermost {
-            self.code.around.insert(at, innermost);
+        if let Some(innermost) = self.jump_targets.innermost {
+            self.code.innermost_loop.insert(at, innermost);
         }
     }
 
@@ -48,17 +48,17 @@ impl Compiler<'_> {
     ) -> Done<Slot> {
         let program = self.program;
         let arguments = program.arguments(&range);
-        let mut later: SmallVec<[Effects; 4]> = arguments.iter().map(|_| Effects::default()).collect();
+        let mut later_effects: SmallVec<[Effects; 4]> = arguments.iter().map(|_| Effects::default()).collect();
         for i in (1..arguments.len()).rev() {
-            later[i - 1] = later[i] | self.effects[arguments[i].0 as usize];
+            later_effects[i - 1] = later_effects[i] | self.effects[arguments[i].0 as usize];
         }
         match callee {
             Callee::Declared(f) => {
                 let callable = self.callable(f)?;
                 let mut slots: SmallVec<[Slot; 4]> = SmallVec::new();
-                for ((e, later), parameter) in arguments.iter().zip(&later).zip(&callable.parameters) {
-                    if self.plain || later.reads_or_writes() {
-                        slots.push(self.value(*e, None, later.writes())?);
+                for ((e, later_effects), parameter) in arguments.iter().zip(&later_effects).zip(&callable.parameters) {
+                    if self.plain || later_effects.reads_or_writes() {
+                        slots.push(self.value(*e, None, later_effects.writes())?);
                     } else {
                         self.value_into(*e, parameter.at)?;
                         slots.push(parameter.at);
@@ -69,8 +69,8 @@ impl Compiler<'_> {
             }
             Callee::Library(f) => {
                 let mut operands: SmallVec<[(Slot, TypeId); 4]> = SmallVec::new();
-                for (e, later) in arguments.iter().zip(&later) {
-                    operands.push((self.value(*e, None, stable || later.writes())?, program.expr(*e).ty.right()));
+                for (e, later_effects) in arguments.iter().zip(&later_effects) {
+                    operands.push((self.value(*e, None, stable || later_effects.writes())?, program.expr(*e).ty.right()));
                 }
                 self.visit(id);
                 if self.effectful(f, &operands)? {
@@ -125,7 +125,7 @@ impl Compiler<'_> {
     pub(super) fn store_through(&mut self, pointer: Slot, ty: TypeId, from: Slot) -> Done {
         let Type::Pointer(space, to) = self.program.env.types.get(ty) else { return self.unsupported("a store through this") };
         let n = self.words(to)?;
-        let place = self.pointed(pointer, space);
+        let place = self.pointee_place(pointer, space);
         self.store_to(place, from, n)
     }
 }

@@ -19,30 +19,30 @@ impl Compiler<'_> {
         self.decide(id, false, label)
     }
 
-    fn decide(&mut self, id: ExprId, when: bool, label: Label) -> Done {
-        deep(|| self.decide_of(id, when, label))
+    fn decide(&mut self, id: ExprId, expected: bool, label: Label) -> Done {
+        deep(|| self.decide_of(id, expected, label))
     }
 
-    fn decide_of(&mut self, id: ExprId, when: bool, label: Label) -> Done {
+    fn decide_of(&mut self, id: ExprId, expected: bool, label: Label) -> Done {
         let expr = self.program.expr(id);
         match &expr.form {
             Form::Constant(Constant::Bool(b)) => {
                 self.visit(id);
-                if *b == when { self.jump(label) } else { Ok(()) }
+                if *b == expected { self.jump(label) } else { Ok(()) }
             }
-            Form::Parens(e) => self.decide(*e, when, label),
+            Form::Parens(e) => self.decide(*e, expected, label),
             Form::And(a, b) | Form::Or(a, b) => {
                 self.visit(id);
                 // The value of the first operand that decides the whole expression.
                 let decisive = matches!(expr.form, Form::Or(..));
-                if decisive == when {
-                    self.decide(*a, when, label)?;
-                    self.decide(*b, when, label)
+                if decisive == expected {
+                    self.decide(*a, expected, label)?;
+                    self.decide(*b, expected, label)
                 } else {
-                    let on = self.label();
-                    self.decide(*a, decisive, on)?;
-                    self.decide(*b, when, label)?;
-                    self.bind(on);
+                    let end = self.label();
+                    self.decide(*a, decisive, end)?;
+                    self.decide(*b, expected, label)?;
+                    self.bind(end);
                     Ok(())
                 }
             }
@@ -51,7 +51,7 @@ impl Compiler<'_> {
                 match (f.meaning(), arguments) {
                     (Meaning::Not, [e]) => {
                         self.visit(id);
-                        self.decide(*e, !when, label)
+                        self.decide(*e, !expected, label)
                     }
                     (meaning, [a, b]) => match test_of(meaning, self.scalar_of(self.program.expr(*a).ty.right())) {
                         Some((test, swapped)) if self.is_scalar(self.program.expr(*b).ty.right()) => {
@@ -61,19 +61,19 @@ impl Compiler<'_> {
                             let b = self.value(b, None, false)?;
                             self.visit(id);
                             let (a, b) = if swapped { (b, a) } else { (a, b) };
-                            self.jump_test(test, a, b, when, label)
+                            self.jump_test(test, a, b, expected, label)
                         }
-                        _ => self.decide_value(id, when, label),
+                        _ => self.decide_value(id, expected, label),
                     },
-                    _ => self.decide_value(id, when, label),
+                    _ => self.decide_value(id, expected, label),
                 }
             }
-            _ => self.decide_value(id, when, label),
+            _ => self.decide_value(id, expected, label),
         }
     }
 
-    fn jump_test(&mut self, test: Test, a: Slot, b: Slot, when: bool, label: Label) -> Done {
-        let (test, swapped) = if when { (test, false) } else { test.negated() };
+    fn jump_test(&mut self, test: Test, a: Slot, b: Slot, expected: bool, label: Label) -> Done {
+        let (test, swapped) = if expected { (test, false) } else { test.negated() };
         let (a, b) = if swapped { (b, a) } else { (a, b) };
         let target = label.0;
         self.emit(match test {
@@ -86,10 +86,10 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn decide_value(&mut self, id: ExprId, when: bool, label: Label) -> Done {
+    fn decide_value(&mut self, id: ExprId, expected: bool, label: Label) -> Done {
         let a = self.value(id, None, false)?;
         let target = label.0;
-        self.emit(if when { Instruction::JumpIf { a, target } } else { Instruction::JumpUnless { a, target } })?;
+        self.emit(if expected { Instruction::JumpIf { a, target } } else { Instruction::JumpUnless { a, target } })?;
         Ok(())
     }
 

@@ -49,13 +49,13 @@ pub(super) fn effects(program: &Program) -> Vec<Effects> {
     for i in 0..program.exprs.len() as u32 {
         let id = ExprId(i);
         let children = program.children(id).into_iter().fold(Effects::default(), |e, child| e | out[child.0 as usize]);
-        let called = program.callees(id).into_iter().fold(Effects::default(), |e, callee| e | of_callee(program, callee));
-        out.push(children | called | of_form(program, id));
+        let callees = program.callees(id).into_iter().fold(Effects::default(), |e, callee| e | effects_of_callee(program, callee));
+        out.push(children | callees | effects_of_form(program, id));
     }
     out
 }
 
-fn of_form(program: &Program, id: ExprId) -> Effects {
+fn effects_of_form(program: &Program, id: ExprId) -> Effects {
     let expr = program.expr(id);
     match &expr.form {
         Form::Assign(..) | Form::Step(..) | Form::CompoundAssign(..) => Effects::WRITES,
@@ -67,7 +67,7 @@ fn of_form(program: &Program, id: ExprId) -> Effects {
     }
 }
 
-fn of_callee(program: &Program, callee: Callee) -> Effects {
+fn effects_of_callee(program: &Program, callee: Callee) -> Effects {
     use crate::wsl::environment::access::Generated as G;
     match callee {
         Callee::Declared(_) | Callee::Generated(G::Getter(_) | G::Setter(_)) => Effects::WRITES | Effects::FOLLOWS | Effects::CHOOSES,

@@ -68,7 +68,7 @@ impl Compiler<'_> {
                 self.value(*b, to, stable)
             }
             Form::Or(..) | Form::And(..) => self.truth(id, to),
-            Form::Ternary(e, then, or) => {
+            Form::Ternary(e, then, otherwise) => {
                 let n = self.words(ty)?;
                 let to = self.or_temporary(to, n)?;
                 let (other, end) = (self.label(), self.label());
@@ -77,7 +77,7 @@ impl Compiler<'_> {
                 self.value_into(*then, to)?;
                 self.jump(end)?;
                 self.bind(other);
-                self.value_into(*or, to)?;
+                self.value_into(*otherwise, to)?;
                 self.bind(end);
                 Ok(to)
             }
@@ -138,7 +138,7 @@ impl Compiler<'_> {
                 let new = self.step(id, *e, *operator, old)?;
                 match old {
                     Some(store) => self.store(store),
-                    None if stable => self.stable(new, n),
+                    None if stable => self.stable_copy(new, n),
                     None => Ok(new),
                 }
             }
@@ -152,7 +152,7 @@ impl Compiler<'_> {
     }
 
     /// Copies words to words that nothing else changes.
-    fn stable(&mut self, at: Slot, n: u32) -> Done<Slot> {
+    fn stable_copy(&mut self, at: Slot, n: u32) -> Done<Slot> {
         let to = self.temporary(n)?;
         self.copy(to, at, n)?;
         Ok(to)
@@ -163,18 +163,18 @@ impl Compiler<'_> {
         if let Form::Variable(store) = self.program.expr(e).form {
             // Pointers and array references are never assigned to. A variable of an enum type holds
             // a value of the enum, unless it came from outside.
-            let fixed = self.program.env.types.is_reference(ty);
+            let never_assigned = self.program.env.types.is_reference(ty);
             let place = self.place(e)?;
             let n = self.words(ty)?;
-            let value = self.load(place, n, to, stable && !fixed)?;
-            let local = matches!(place, Place::Direct(_)) && !self.outside.contains(&store);
+            let value = self.load(place, n, to, stable && !never_assigned)?;
+            let local = matches!(place, Place::Direct(_)) && !self.root_parameters.contains(&store);
             return if local { Ok(value) } else { self.sanitized(value, ty, to) };
         }
         if let Some((base, count, whole, index)) = self.simple_element(e)? {
             let index = self.value(index, None, false)?;
             self.visit(whole);
             self.visit(e);
-            let at = match self.known(index).filter(|bits| *bits < count) {
+            let at = match self.known_bits(index).filter(|bits| *bits < count) {
                 Some(bits) => self.load(Place::Direct(base + bits), 1, to, stable)?,
                 None => {
                     let to = self.or_temporary(to, 1)?;
@@ -195,7 +195,7 @@ impl Compiler<'_> {
         let ty = self.program.expr(id).ty.right();
         let n = self.words(ty)?;
         if let Some(stored) = self.assign_element(id, e1, e2)? {
-            return if stable { self.stable(stored, n) } else { Ok(stored) };
+            return if stable { self.stable_copy(stored, n) } else { Ok(stored) };
         }
         let target = self.target(e1)?;
         let value = match &target {
@@ -205,7 +205,7 @@ impl Compiler<'_> {
         };
         self.visit(id);
         self.assign(&target, value)?;
-        if stable { self.stable(value, n) } else { Ok(value) }
+        if stable { self.stable_copy(value, n) } else { Ok(value) }
     }
 
     /// `a[i] = e2` for a local array of single words, if it does not matter when the index
@@ -217,7 +217,7 @@ impl Compiler<'_> {
         }
         let Some((base, count, whole, index)) = self.simple_element(element)? else { return Ok(None) };
         let index = self.value(index, None, false)?;
-        if self.known(index).is_some_and(|bits| bits < count) {
+        if self.known_bits(index).is_some_and(|bits| bits < count) {
             return Ok(None);
         }
         self.visit(whole);
@@ -260,7 +260,7 @@ impl Compiler<'_> {
         self.visit(id);
         let right_ty = self.program.expr(e2).ty.right();
         let value = self.operate(&target, operator, &[(left, ty), (right, right_ty)], ty)?;
-        if stable { self.stable(value, n) } else { Ok(value) }
+        if stable { self.stable_copy(value, n) } else { Ok(value) }
     }
 
     /// Assigns the result of the operator.

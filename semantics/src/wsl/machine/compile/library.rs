@@ -152,7 +152,7 @@ impl Compiler<'_> {
             }
             (Meaning::Index, &[(a, of), (index, _)]) => {
                 if let Some(shape) = self.shape_of_parts(of) {
-                    if let Some(bits) = self.known(index).filter(|b| *b < u32::from(shape.count)) {
+                    if let Some(bits) = self.known_bits(index).filter(|b| *b < u32::from(shape.count)) {
                         let at = a + bits * u32::from(shape.words);
                         return if self.is_padded(ty) { self.gather(&[(at, ty)], ty, n, to) } else { Ok(at) };
                     }
@@ -160,7 +160,7 @@ impl Compiler<'_> {
                     let lane = self.temporary(1)?;
                     self.emit(Instruction::Lane { to: lane, index, count: u32::from(shape.count) })?;
                     self.emit(Instruction::PickLane { to, from: a, lane, shape })?;
-                    self.padding(to, ty)?;
+                    self.zero_padding(to, ty)?;
                     return Ok(to);
                 }
             }
@@ -175,8 +175,8 @@ impl Compiler<'_> {
             }
             _ => {}
         }
-        if let Some(done) = self.elementwise(f.meaning(), operands, ty, n, to)? {
-            return Ok(done);
+        if let Some(slot) = self.elementwise(f.meaning(), operands, ty, n, to)? {
+            return Ok(slot);
         }
         self.general(f, operands, ty, n)
     }
@@ -187,7 +187,7 @@ impl Compiler<'_> {
         if letters.windows(2).all(|w| w[1] == w[0] + 1) && letters.len() as u32 == n {
             return Ok(a + u32::from(letters[0]));
         }
-        let to = self.apart(to, &[Words { at: a, n: 4 }], n)?;
+        let to = self.without_overlap(to, &[Words { at: a, n: 4 }], n)?;
         for (k, &letter) in letters.iter().enumerate() {
             self.copy(to + k as u32, a + u32::from(letter), 1)?;
         }
@@ -196,7 +196,7 @@ impl Compiler<'_> {
     }
 
     /// The slot `to` if no operand overlaps it, or else new words.
-    fn apart(&mut self, to: Option<Slot>, operands: &[Words], n: u32) -> Done<Slot> {
+    fn without_overlap(&mut self, to: Option<Slot>, operands: &[Words], n: u32) -> Done<Slot> {
         let to = to.filter(|to| operands.iter().all(|o| o.at >= to + n || *to >= o.at + o.n));
         self.or_temporary(to, n)
     }
@@ -212,7 +212,7 @@ impl Compiler<'_> {
     }
 
     /// Writes zeros to the padding of a vector or matrix of the type.
-    pub(super) fn padding(&mut self, to: Slot, ty: TypeId) -> Done {
+    pub(super) fn zero_padding(&mut self, to: Slot, ty: TypeId) -> Done {
         match self.program.env.types.get(ty) {
             Type::Vector(_, 3) => self.zero(to + 3, 1),
             Type::Matrix(_, columns, 3) => {
@@ -233,11 +233,11 @@ impl Compiler<'_> {
             used.push(Words { at, n: self.words(of)? });
             from.extend(self.offsets(of).iter().map(|o| at + o));
         }
-        let to = self.apart(to, &used, n)?;
+        let to = self.without_overlap(to, &used, n)?;
         for (offset, from) in self.offsets(ty).into_iter().zip(from) {
             self.copy(to + offset, from, 1)?;
         }
-        self.padding(to, ty)?;
+        self.zero_padding(to, ty)?;
         Ok(to)
     }
 
@@ -272,7 +272,7 @@ impl Compiler<'_> {
                         used.push(Words { at: slot, n: words });
                     }
                 }
-                self.apart(to, &used, n)?
+                self.without_overlap(to, &used, n)?
             }
         };
         let first = operand(self, 0);
@@ -285,7 +285,7 @@ impl Compiler<'_> {
                 _ => {}
             }
         }
-        self.padding(to, ty)?;
+        self.zero_padding(to, ty)?;
         Ok(Some(to))
     }
 

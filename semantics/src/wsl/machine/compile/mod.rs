@@ -29,7 +29,7 @@ use crate::wsl::types::{EnumId, StructId, Type, TypeId};
 use crate::wsl::typing::program::{ExprId, Form, Program, StoreId};
 use effects::Effects;
 use rustc_hash::{FxHashMap, FxHashSet};
-use statement::Around;
+use statement::JumpTargets;
 
 /// A place in the code that need not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,24 +64,24 @@ pub(super) struct Compiler<'a> {
     generated: FxHashMap<Generated, Slot>,
     constants: FxHashMap<u32, Slot>,
     /// The contents of the slots of constants.
-    known: FxHashMap<Slot, u32>,
+    known_bits: FxHashMap<Slot, u32>,
     pairs: FxHashMap<(u32, u32), Slot>,
     enums: FxHashMap<EnumId, u32>,
     labels: Vec<u32>,
     temporaries: Temporaries,
-    around: Around,
+    jump_targets: JumpTargets,
     /// Whether the function that is compiled may wait at a barrier or for its quad.
     waits: bool,
     /// The root's parameters, whose values come from outside.
-    outside: FxHashSet<StoreId>,
+    root_parameters: FxHashSet<StoreId>,
     /// By function, whether it may wait.
-    waiting: Vec<bool>,
+    may_wait: Vec<bool>,
     result: Words,
     span: Span,
     /// Whether to copy every value and check every index where it is evaluated.
     plain: bool,
     /// The number of expressions evaluated since the last instruction.
-    pending: u32,
+    pending_nodes: u32,
 }
 
 type Done<T = ()> = Result<T, Refusal>;
@@ -100,26 +100,26 @@ pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<
         todo: Vec::new(),
         generated: FxHashMap::default(),
         constants: FxHashMap::default(),
-        known: FxHashMap::default(),
+        known_bits: FxHashMap::default(),
         pairs: FxHashMap::default(),
         enums: FxHashMap::default(),
         labels: Vec::new(),
         temporaries: Temporaries::default(),
-        around: Around::default(),
+        jump_targets: JumpTargets::default(),
         waits: false,
-        outside: program.body(root).parameters.iter().copied().collect(),
-        waiting: waiting(program),
+        root_parameters: program.body(root).parameters.iter().copied().collect(),
+        may_wait: may_wait(program),
         result: Words { at: 0, n: 0 },
         span: program.stmt(program.body(root).block).span,
         plain,
-        pending: 0,
+        pending_nodes: 0,
     };
-    let called = c.callable(root)?;
+    let callable = c.callable(root)?;
     while let Some(id) = c.todo.pop() {
         c.function(id)?;
     }
     let function = program.env.function(root);
-    for (at, p) in called.parameters.iter().zip(&function.parameters) {
+    for (at, p) in callable.parameters.iter().zip(&function.parameters) {
         c.span = p.span;
         let mut references = Vec::new();
         c.references(p.ty, 0, &mut references)?;
@@ -128,27 +128,27 @@ pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<
     if program.env.types.is_reference(function.result) {
         return Err(Refusal::unsupported("a pointer as a result", function.result_span));
     }
-    c.code.entry = c.labels[called.label.0 as usize];
-    c.code.result = called.result;
+    c.code.entry = c.labels[callable.label.0 as usize];
+    c.code.result = callable.result;
     c.resolve();
     Ok(c.code)
 }
 
 /// By function, whether it may wait at a barrier or for its quad.
-fn waiting(program: &Program) -> Vec<bool> {
-    let mut waiting = vec![false; program.bodies.len()];
+fn may_wait(program: &Program) -> Vec<bool> {
+    let mut may_wait = vec![false; program.bodies.len()];
     for &id in &program.order {
         let waits = program.body(id).exprs.clone().map(ExprId).any(|e| {
             program.callees(e).iter().any(|callee| match callee {
                 crate::wsl::environment::access::Callee::Declared(f)
-                | crate::wsl::environment::access::Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => waiting[f.0 as usize],
+                | crate::wsl::environment::access::Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => may_wait[f.0 as usize],
                 crate::wsl::environment::access::Callee::Library(f) => waits(f.meaning()),
                 _ => false,
             })
         });
-        waiting[id.0 as usize] = waits;
+        may_wait[id.0 as usize] = waits;
     }
-    waiting
+    may_wait
 }
 
 fn is_barrier(meaning: Meaning) -> bool {
@@ -171,9 +171,9 @@ impl Compiler<'_> {
             Type::Texture(..) | Type::Sampler => out.push((at, Reference::Opaque)),
             Type::ArrayReference(..) | Type::Pointer(..) => return self.unsupported("a pointer as an argument from outside"),
             Type::Array(of, n) if n > 0 => {
-                let mut inside = Vec::new();
-                deep(|| self.references(of, 0, &mut inside))?;
-                if !inside.is_empty() {
+                let mut inner_references = Vec::new();
+                deep(|| self.references(of, 0, &mut inner_references))?;
+                if !inner_references.is_empty() {
                     return self.unsupported("an array of references as an argument from outside");
                 }
             }
@@ -265,7 +265,7 @@ impl Compiler<'_> {
         let at = self.allocate(1)?;
         self.set_image(at, bits);
         self.constants.insert(bits, at);
-        self.known.insert(at, bits);
+        self.known_bits.insert(at, bits);
         Ok(at)
     }
 
@@ -331,10 +331,10 @@ impl Compiler<'_> {
     fn function(&mut self, id: FunctionId) -> Done {
         let callable = self.callable(id)?;
         self.temporaries = Temporaries::default();
-        self.around = Around::default();
+        self.jump_targets = JumpTargets::default();
         self.result = callable.result;
-        self.waits = self.waiting[id.0 as usize];
-        self.pending = 0;
+        self.waits = self.may_wait[id.0 as usize];
+        self.pending_nodes = 0;
         let block = self.program.body(id).block;
         self.span = self.program.stmt(block).span;
         self.bind(callable.label);
@@ -361,7 +361,7 @@ impl Compiler<'_> {
     /// Places the label here.
     fn bind(&mut self, label: Label) {
         if let Some(last) = self.code.nodes.last_mut() {
-            *last = last.saturating_add(std::mem::take(&mut self.pending));
+            *last = last.saturating_add(std::mem::take(&mut self.pending_nodes));
         }
         self.labels[label.0 as usize] = self.code.instructions.len() as u32;
     }
@@ -373,7 +373,7 @@ impl Compiler<'_> {
         }
         self.code.instructions.push(instruction);
         self.code.spans.push(self.span);
-        self.code.nodes.push(std::mem::take(&mut self.pending));
+        self.code.nodes.push(std::mem::take(&mut self.pending_nodes));
         Ok(at as u32)
     }
 
@@ -407,7 +407,7 @@ impl Compiler<'_> {
     fn visit(&mut self, id: ExprId) {
         let expr = self.program.expr(id);
         self.span = expr.span;
-        self.pending += u32::from(!matches!(expr.form, Form::Coerce(..) | Form::Parens(_)));
+        self.pending_nodes += u32::from(!matches!(expr.form, Form::Coerce(..) | Form::Parens(_)));
     }
 
     fn copy(&mut self, to: Slot, from: Slot, n: u32) -> Done {

@@ -39,7 +39,7 @@ impl Compiler<'_> {
     }
 
     /// The place that a pointer into that address space points to.
-    pub(super) fn pointed(&self, pointer: Slot, space: AddressSpace) -> Place {
+    pub(super) fn pointee_place(&self, pointer: Slot, space: AddressSpace) -> Place {
         match space {
             AddressSpace::Thread => Place::At { base: 0, offset: pointer + 1 },
             _ => Place::Far { object: pointer, offset: pointer + 1, plus: 0 },
@@ -99,7 +99,7 @@ impl Compiler<'_> {
             Form::Dereference(e) => {
                 let pointer = self.value(*e, None, true)?;
                 self.visit(id);
-                Ok(self.pointed(pointer, space))
+                Ok(self.pointee_place(pointer, space))
             }
             Form::Element(e1, e2) => {
                 let reference = self.value(*e1, None, true)?;
@@ -116,13 +116,13 @@ impl Compiler<'_> {
             Form::Dot(e, _, Access::AddressTaker(callee)) => {
                 let whole = self.place(*e)?;
                 self.visit(id);
-                self.taken(*callee, whole, self.program.expr(*e).ty.right(), None, space)
+                self.through_address_taker(*callee, whole, self.program.expr(*e).ty.right(), None, space)
             }
             Form::Index(e1, e2, Access::AddressTaker(callee)) => {
                 let whole = self.place(*e1)?;
                 let index = self.value(*e2, None, true)?;
                 self.visit(id);
-                self.taken(*callee, whole, self.program.expr(*e1).ty.right(), Some(index), space)
+                self.through_address_taker(*callee, whole, self.program.expr(*e1).ty.right(), Some(index), space)
             }
             _ => self.unsupported("this expression as a left-value"),
         }
@@ -130,7 +130,7 @@ impl Compiler<'_> {
 
     /// `*operator&.f(&e)` or `*operator&[](&e, index)`, for a whole of that type in that
     /// address space.
-    fn taken(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Slot>, space: AddressSpace) -> Done<Place> {
+    fn through_address_taker(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Slot>, space: AddressSpace) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(s, field, _)), _) => Ok(whole.after(self.field_offset(s, field)?)),
             (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => self.element_of(whole, ty, index),
@@ -138,7 +138,7 @@ impl Compiler<'_> {
                 let pointer = self.pointer_to(whole, None)?;
                 let arguments: smallvec::SmallVec<[Slot; 4]> = [Some(pointer), index].into_iter().flatten().collect();
                 let pointer = self.call(f, &arguments, None, true)?;
-                Ok(self.pointed(pointer, space))
+                Ok(self.pointee_place(pointer, space))
             }
             _ => self.unsupported("this address-taker"),
         }
@@ -149,7 +149,7 @@ impl Compiler<'_> {
     pub(super) fn element_of(&mut self, whole: Place, array: TypeId, index: Slot) -> Done<Place> {
         let Type::Array(of, count) = self.program.env.types.get(array) else { return self.unsupported("elements of this type") };
         let stride = self.words(of)?;
-        if let Some(bits) = self.known(index)
+        if let Some(bits) = self.known_bits(index)
             && bits < count
         {
             return Ok(whole.after(bits * stride));
@@ -170,8 +170,8 @@ impl Compiler<'_> {
     }
 
     /// The bits of a constant's slot. `None` for other slots.
-    pub(super) fn known(&self, at: Slot) -> Option<u32> {
-        self.known.get(&at).copied()
+    pub(super) fn known_bits(&self, at: Slot) -> Option<u32> {
+        self.known_bits.get(&at).copied()
     }
 
     /// Loads the value at the place.

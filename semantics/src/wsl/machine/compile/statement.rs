@@ -9,7 +9,7 @@ use crate::wsl::typing::program::{Case, Constant, ExprId, StmtForm, StmtId, Stor
 
 /// The targets of terminators.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Around {
+pub(super) struct JumpTargets {
     breaks: Option<Label>,
     continues: Option<Label>,
     fallthrough: Option<Label>,
@@ -36,13 +36,13 @@ impl Compiler<'_> {
                 Ok(())
             }
             StmtForm::Declaration(_, store, initializer) => self.declaration(*store, *initializer),
-            StmtForm::If(e, then, or) => self.branch(*e, *then, *or),
+            StmtForm::If(e, then, otherwise) => self.branch(*e, *then, *otherwise),
             StmtForm::DoWhile(body, e) => self.do_while(*body, *e),
             StmtForm::For(e, update, body) => self.for_loop(*e, *update, *body),
             StmtForm::Switch(e, cases) => self.switch(*e, cases),
-            StmtForm::Break => self.terminate(self.around.breaks),
-            StmtForm::Continue => self.terminate(self.around.continues),
-            StmtForm::Fallthrough => self.terminate(self.around.fallthrough),
+            StmtForm::Break => self.terminate(self.jump_targets.breaks),
+            StmtForm::Continue => self.terminate(self.jump_targets.continues),
+            StmtForm::Fallthrough => self.terminate(self.jump_targets.fallthrough),
             StmtForm::Discard => self.emit(Instruction::Discard).map(|_| ()),
             StmtForm::Return(None) => self.emit(Instruction::Return).map(|_| ()),
             StmtForm::Return(Some(e)) => {
@@ -84,29 +84,33 @@ impl Compiler<'_> {
         }
     }
 
-    fn branch(&mut self, e: ExprId, then: StmtId, or: StmtId) -> Done {
+    fn branch(&mut self, e: ExprId, then: StmtId, otherwise: StmtId) -> Done {
         let (other, end) = (self.label(), self.label());
         self.jump_unless(e, other)?;
         self.statement(then)?;
-        let empty = matches!(&self.program.stmt(or).form, StmtForm::Block(range) if range.is_empty());
+        let empty = matches!(&self.program.stmt(otherwise).form, StmtForm::Block(range) if range.is_empty());
         if !empty {
             self.jump(end)?;
         }
         self.bind(other);
-        self.statement(or)?;
+        self.statement(otherwise)?;
         self.bind(end);
         Ok(())
     }
 
     /// The body of a loop. `break` and `continue` in it refer to the loop.
     fn body(&mut self, body: StmtId, breaks: Label, continues: Label) -> Done {
-        let saved = (self.around.breaks.replace(breaks), self.around.continues.replace(continues), self.around.fallthrough.take());
-        self.emit(match self.around.innermost {
+        let saved = (
+            self.jump_targets.breaks.replace(breaks),
+            self.jump_targets.continues.replace(continues),
+            self.jump_targets.fallthrough.take(),
+        );
+        self.emit(match self.jump_targets.innermost {
             Some(innermost) => Instruction::Number { counter: self.code.loops[innermost as usize].counter },
             None => Instruction::Iterate,
         })?;
         self.statement(body)?;
-        (self.around.breaks, self.around.continues, self.around.fallthrough) = saved;
+        (self.jump_targets.breaks, self.jump_targets.continues, self.jump_targets.fallthrough) = saved;
         Ok(())
     }
 
@@ -114,14 +118,14 @@ impl Compiler<'_> {
         if self.waits {
             let counter = self.allocate(1)?;
             self.zero(counter, 1)?;
-            self.code.loops.push(Loop { counter, outer: self.around.innermost, place });
-            self.around.innermost = Some(self.code.loops.len() as u32 - 1);
+            self.code.loops.push(Loop { counter, outer: self.jump_targets.innermost, place });
+            self.jump_targets.innermost = Some(self.code.loops.len() as u32 - 1);
         }
         Ok(())
     }
 
     fn leave_loop(&mut self) {
-        self.around.innermost = self.around.innermost.and_then(|innermost| self.code.loops[innermost as usize].outer);
+        self.jump_targets.innermost = self.jump_targets.innermost.and_then(|innermost| self.code.loops[innermost as usize].outer);
     }
 
     /// `do s while (e);` is Loop(s, {}, if (e) do s while (e); else {}).
@@ -131,7 +135,7 @@ impl Compiler<'_> {
         self.bind(start);
         self.body(body, end, next)?;
         self.bind(next);
-        self.fresh();
+        self.free_temporaries();
         self.jump_if(e, start)?;
         self.bind(end);
         self.leave_loop();
@@ -146,9 +150,9 @@ impl Compiler<'_> {
         self.bind(start);
         self.body(body, end, next)?;
         self.bind(next);
-        self.fresh();
+        self.free_temporaries();
         self.effect(update)?;
-        self.fresh();
+        self.free_temporaries();
         self.jump_if(e, start)?;
         self.bind(end);
         self.leave_loop();
@@ -156,7 +160,7 @@ impl Compiler<'_> {
     }
 
     /// Frees the words of all intermediate values.
-    fn fresh(&mut self) {
+    fn free_temporaries(&mut self) {
         self.temporaries.chunk = 0;
         self.temporaries.used = 0;
     }
@@ -178,15 +182,15 @@ impl Compiler<'_> {
                 None => table.otherwise = label.0,
             }
         }
-        let saved = (self.around.breaks.replace(end), self.around.fallthrough);
+        let saved = (self.jump_targets.breaks.replace(end), self.jump_targets.fallthrough);
         for (i, case) in cases.iter().enumerate() {
             self.bind(labels[i]);
-            self.around.fallthrough = labels.get(i + 1).copied();
+            self.jump_targets.fallthrough = labels.get(i + 1).copied();
             self.statement(case.body)?;
             // A case whose end is reached ends the switch. Validation requires a terminator there.
             self.jump(end)?;
         }
-        (self.around.breaks, self.around.fallthrough) = saved;
+        (self.jump_targets.breaks, self.jump_targets.fallthrough) = saved;
         self.span = span;
         self.bind(missing);
         if !cases.iter().any(|c| c.value.is_none()) {

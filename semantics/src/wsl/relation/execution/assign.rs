@@ -98,12 +98,12 @@ pub fn e_postfix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
         return None;
     }
     let (at, ty) = (e.at, e.ty);
-    let kept = Expr { at, ty, form: Form::Left(cx.address(*store)) };
-    let keep = cx.assignment(kept.clone(), cx.right(Expr::clone(target)));
+    let old_value = Expr { at, ty, form: Form::Left(cx.address(*store)) };
+    let store_old = cx.assignment(old_value.clone(), cx.right(Expr::clone(target)));
     let call = cx.operator(*callee, target, vec![cx.right(Expr::clone(target))]);
     let change = cx.assignment(Expr::clone(target), call);
-    let rest = Expr { at, ty, form: Form::Comma(Box::new([change, cx.right(kept)])) };
-    Some(Next::form(e, Form::Comma(Box::new([keep, rest]))))
+    let rest = Expr { at, ty, form: Form::Comma(Box::new([change, cx.right(old_value)])) };
+    Some(Next::form(e, Form::Comma(Box::new([store_old, rest]))))
 }
 
 /// ++e → e = operator++(e), e an abstract left-value

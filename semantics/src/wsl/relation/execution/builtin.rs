@@ -7,7 +7,7 @@ use super::{Cx, Effect, Effects, Next, Stop};
 use crate::rule::Rule;
 use crate::wsl::environment::access::Callee;
 use crate::wsl::library::{LibraryFunction, Meaning};
-use crate::wsl::meaning::{self, Lanes, Op};
+use crate::wsl::meaning::{self, Evaluator, Op};
 use crate::wsl::memory::{Address, Words};
 use crate::wsl::open::Word;
 use crate::wsl::race::ATOMIC;
@@ -28,9 +28,9 @@ pub(super) type Values<'e> = SmallVec<[(TypeId, &'e Words); 4]>;
 
 /// The library function that is called and its arguments. `None` unless the class of the function
 /// fits and all arguments are values.
-pub(super) fn called(e: &Expr, is: impl FnOnce(Class) -> bool) -> Option<(LibraryFunction, Values<'_>)> {
+pub(super) fn library_call(e: &Expr, accepts: impl FnOnce(Class) -> bool) -> Option<(LibraryFunction, Values<'_>)> {
     let Form::Call(Callee::Library(function), arguments) = &e.form else { return None };
-    if !is(Class::of(function.meaning())) {
+    if !accepts(Class::of(function.meaning())) {
         return None;
     }
     let mut values = Values::new();
@@ -59,7 +59,7 @@ pub fn e_call_library(cx: &mut Cx, e: &Expr) -> Option<Next> {
             // The default exists for every type, also for types that the program declares.
             (Meaning::Default, _) => cx.default_value(e.ty)?,
             (Meaning::Identity, Some(first)) => Words::from_slice(first),
-            (Meaning::EnumFrom, Some(first)) => cx.valid(e.ty, Words::from_slice(first)),
+            (Meaning::EnumFrom, Some(first)) => cx.make_valid(e.ty, Words::from_slice(first)),
             _ => {
                 let program = cx.program();
                 let Some(results) = meaning::apply(cx.opens, &program.env.types, *function, &types, e.ty, &words) else {
@@ -111,21 +111,21 @@ impl Cx<'_, '_> {
     /// unspecified value through its last argument.
     fn read_by_helper(&mut self, e: &Expr, x: Address, z: Address) -> Next {
         let read = self.opens.leaf(None, Scalar::Uint, 0);
-        Next::value(e, Words::new()).with(smallvec![Effect::Helped(x), stored(z, read)])
+        Next::value(e, Words::new()).with(smallvec![Effect::Helped(x), store_effect(z, read)])
     }
 }
 
-fn stored(at: Address, word: Word) -> Effect {
+fn store_effect(at: Address, word: Word) -> Effect {
     Effect::Store(at, Words::from_slice(&[word]))
 }
 
 /// InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to
 /// *z [wsl/e-interlocked, 004 Fences and atomic operations; WSL-D13]
 pub fn e_interlocked(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (function, arguments) = called(e, |class| class == Class::Interlocked)?;
+    let (function, arguments) = library_call(e, |class| class == Class::Interlocked)?;
     let [(pointer, x), (_, y), (_, z)] = arguments[..] else { return None };
     let (x, y, z, of) = (address(x)?, *y.first()?, address(z)?, atomic(cx, pointer)?);
-    if cx.helps(x) {
+    if cx.has_no_effect(x) {
         return Some(cx.read_by_helper(e, x, z));
     }
     conclude(|| {
@@ -143,7 +143,7 @@ pub fn e_interlocked(cx: &mut Cx, e: &Expr) -> Option<Next> {
             Some(meaning) => cx.opens.scalar(Op { meaning, of, to: of }, &[read, y]),
             None => y,
         };
-        Ok(Next::value(e, Words::new()).with(smallvec![Effect::ReadModifyWrite(x, read, written), stored(z, read)]))
+        Ok(Next::value(e, Words::new()).with(smallvec![Effect::ReadModifyWrite(x, read, written), store_effect(z, read)]))
     })
 }
 
@@ -151,17 +151,17 @@ pub fn e_interlocked(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// old, else a load; then a store of what was read to *z [wsl/e-compare-exchange, 004 Fences and
 /// atomic operations]
 pub fn e_compare_exchange(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (_, arguments) = called(e, |class| class == Class::CompareExchange)?;
+    let (_, arguments) = library_call(e, |class| class == Class::CompareExchange)?;
     let [(pointer, x), (_, old), (_, new), (_, z)] = arguments[..] else { return None };
     let (x, old, new, z, of) = (address(x)?, *old.first()?, *new.first()?, address(z)?, atomic(cx, pointer)?);
-    if cx.helps(x) {
+    if cx.has_no_effect(x) {
         return Some(cx.read_by_helper(e, x, z));
     }
     conclude(|| {
         let read = cx.atomic_read(x)?;
         let same = cx.opens.scalar(Op { meaning: Meaning::Equal, of, to: Scalar::Bool }, &[read, old]);
-        let exchanged = || Next::value(e, Words::new()).with(smallvec![Effect::ReadModifyWrite(x, read, new), stored(z, read)]);
-        let loaded = || Next::value(e, Words::new()).with(smallvec![Effect::AtomicLoad(x, read), stored(z, read)]);
+        let exchanged = || Next::value(e, Words::new()).with(smallvec![Effect::ReadModifyWrite(x, read, new), store_effect(z, read)]);
+        let loaded = || Next::value(e, Words::new()).with(smallvec![Effect::AtomicLoad(x, read), store_effect(z, read)]);
         Ok(match cx.opens.read(same) {
             Word::Bits(0) => loaded(),
             word @ Word::Open(_) => exchanged().under(word, &[Some(1)]).or(loaded().under(word, &[Some(0), None])),
@@ -190,7 +190,7 @@ pub fn fence(program: &Program, barrier: ExprId) -> (bool, bool) {
 /// barrier() → Void, once every thread of the group stands at it [wsl/e-barrier, 004 Fences and
 /// atomic operations; WSL-D12]
 pub fn e_barrier(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (function, _) = called(e, |class| class == Class::Barrier)?;
+    let (function, _) = library_call(e, |class| class == Class::Barrier)?;
     if !cx.released {
         return Some(Next::from(Stop::Barrier));
     }

@@ -64,7 +64,7 @@ pub fn e_call_resolve(cx: &mut Cx, e: &Expr) -> Option<Next> {
 }
 
 /// The statement that a call executes.
-fn called(e: &Expr) -> Option<&Stmt> {
+fn executed_statement(e: &Expr) -> Option<&Stmt> {
     match &e.form {
         Form::Construct(s) => Some(s),
         _ => None,
@@ -73,26 +73,26 @@ fn called(e: &Expr) -> Option<&Stmt> {
 
 /// s → s' gives Call(s) → Call(s') [wsl/e-call-construct-reduce, 004 Calls, Call 1]
 pub fn e_call_construct_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    cx.stmt(called(e)?)?.around(Some(Around::Call(e.at))).inside(Rule::WslECallConstructReduce, 0)
+    cx.stmt(executed_statement(e)?)?.around(Some(Around::Call(e.at))).inside(Rule::WslECallConstructReduce, 0)
 }
 
 /// Call(return;) → Void [wsl/e-call-return-void, 004 Calls, Call 2; WSL-D15]
 pub fn e_call_return_void(_: &mut Cx, e: &Expr) -> Option<Next> {
-    matches!(called(e)?, Stmt::Return(None)).then(|| Next::value(e, Words::new()))
+    matches!(executed_statement(e)?, Stmt::Return(None)).then(|| Next::value(e, Words::new()))
 }
 
 /// Call({}) → Void [wsl/e-call-end-function, 004 Calls, Call 2; WSL-D15]
 pub fn e_call_end_function(_: &mut Cx, e: &Expr) -> Option<Next> {
-    called(e)?.is_empty().then(|| Next::value(e, Words::new()))
+    executed_statement(e)?.is_empty().then(|| Next::value(e, Words::new()))
 }
 
 /// Call(return v;) → v [wsl/e-call-return, 004 Calls, Call 3]
 pub fn e_call_return(_: &mut Cx, e: &Expr) -> Option<Next> {
-    let Stmt::Return(Some(value)) = called(e)? else { return None };
+    let Stmt::Return(Some(value)) = executed_statement(e)? else { return None };
     Some(Next::value(e, Words::from_slice(value.words()?)))
 }
 
 /// Call(discard;) ends the thread [wsl/e-discard, 004 Barriers and discard; WSL-C5]
 pub fn e_discard(_: &mut Cx, e: &Expr) -> Option<Next> {
-    matches!(called(e)?, Stmt::Discard).then(Next::discards)
+    matches!(executed_statement(e)?, Stmt::Discard).then(Next::discards)
 }

@@ -45,7 +45,7 @@ pub struct Cx<'a, 'p> {
     /// The source expression and the name of the innermost term to which no rule applied.
     pub(super) stuck: Option<(ExprId, &'static str)>,
     /// One record for each term, if every rule is tried. `None` in a normal step.
-    pub(super) asked: Option<Vec<AppliedRules>>,
+    pub(super) applied_rules: Option<Vec<AppliedRules>>,
 }
 
 /// The rules that applied to a term when every rule was tried.
@@ -88,7 +88,7 @@ impl<'p> Cx<'_, 'p> {
     /// ρ ⊢ e → e', where e is used as a right-value.
     pub fn expr(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
-            Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
+            Form::Value(_) | Form::Left(_) if self.applied_rules.is_none() => None,
             _ => self.below(|cx| cx.expr_of(e)),
         }
     }
@@ -97,7 +97,7 @@ impl<'p> Cx<'_, 'p> {
     /// or a value already (ERRATA WSL-D3, WSL-D4).
     pub fn left(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
-            Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
+            Form::Value(_) | Form::Left(_) if self.applied_rules.is_none() => None,
             _ => self.below(|cx| cx.left_of(e)),
         }
     }
@@ -121,9 +121,11 @@ impl<'p> Cx<'_, 'p> {
         let opened = self.opened(e);
         let term = opened.as_ref().unwrap_or(e);
         let outer = std::mem::replace(&mut self.at, term.at);
-        let next = match self.asked {
+        let next = match self.applied_rules {
             None => self.expr_by_form(term),
-            Some(_) => self.every(|rules| (rules.exprs.all(), rules.exprs.of(Shape::of(term) as usize)), term, |cx| cx.in_coercion(term)),
+            Some(_) => {
+                self.try_every_rule(|rules| (rules.exprs.all(), rules.exprs.of(Shape::of(term) as usize)), term, |cx| cx.in_coercion(term))
+            }
         };
         if next.is_none() && self.stuck.is_none() {
             self.stuck = Some((term.at, term.form.name()));
@@ -156,12 +158,12 @@ impl<'p> Cx<'_, 'p> {
         let opened = self.opened(e);
         let term = opened.as_ref().unwrap_or(e);
         let outer = std::mem::replace(&mut self.at, term.at);
-        let next = match self.asked {
+        let next = match self.applied_rules {
             None => {
                 let shared = self.shared;
                 self.first(shared.rules.lefts.of(Shape::of(term) as usize), term)
             }
-            Some(_) => self.every(|rules| (rules.lefts.all(), rules.lefts.of(Shape::of(term) as usize)), term, |_| None),
+            Some(_) => self.try_every_rule(|rules| (rules.lefts.all(), rules.lefts.of(Shape::of(term) as usize)), term, |_| None),
         };
         self.at = outer;
         Some(
@@ -180,12 +182,12 @@ impl<'p> Cx<'_, 'p> {
             Stmt::Return(Some(e)) | Stmt::Effect(e) | Stmt::Switch(e, _) => self.at = e.at,
             _ => {}
         }
-        let next = match self.asked {
+        let next = match self.applied_rules {
             None => {
                 let shared = self.shared;
                 self.first(shared.rules.stmts.of(StmtShape::of(s) as usize), s)
             }
-            Some(_) => self.every(|rules| (rules.stmts.all(), rules.stmts.of(StmtShape::of(s) as usize)), s, |_| None),
+            Some(_) => self.try_every_rule(|rules| (rules.stmts.all(), rules.stmts.of(StmtShape::of(s) as usize)), s, |_| None),
         };
         if next.is_none() && self.stuck.is_none() && !s.is_terminator() && !s.is_empty() {
             self.stuck = Some((self.at, s.name()));
@@ -199,7 +201,7 @@ impl<'p> Cx<'_, 'p> {
         let mut open: Option<Next> = None;
         for &(rule, function) in rules {
             let Some(next) = function(self, term) else { continue };
-            let next = next.by(rule, self.at);
+            let next = next.set_rule(rule, self.at);
             if !next.is_open() {
                 return Some(open.unwrap_or(next));
             }
@@ -213,37 +215,37 @@ impl<'p> Cx<'_, 'p> {
 
     /// Tries every rule of a judgement and records which apply. `beside` makes the step that has
     /// no rule.
-    fn every<T>(
+    fn try_every_rule<T>(
         &mut self,
         rules: impl Fn(&super::Rules) -> (&Rows<T>, &Rows<T>),
         term: &T,
-        beside: impl FnOnce(&mut Self) -> Option<Next>,
+        ruleless_step: impl FnOnce(&mut Self) -> Option<Next>,
     ) -> Option<Next> {
         let shared = self.shared;
         let (all, by_form) = rules(&shared.rules);
         let mut applied: SmallVec<[Option<Rule>; 2]> = SmallVec::new();
-        let mut answer: Option<Next> = None;
+        let mut joined: Option<Next> = None;
         let mut alternatives = true;
         for &(rule, function) in all {
             let Some(next) = function(self, term) else { continue };
-            let next = next.by(rule, self.at);
+            let next = next.set_rule(rule, self.at);
             applied.push(Some(rule));
             alternatives &= next.is_open();
-            answer = Some(match answer {
+            joined = Some(match joined {
                 Some(first) => first.or(next),
                 None => next,
             });
         }
-        if let Some(next) = beside(self) {
+        if let Some(next) = ruleless_step(self) {
             applied.push(None);
             alternatives = false;
-            answer = answer.or(Some(next));
+            joined = joined.or(Some(next));
         }
         let indexed = applied.iter().flatten().all(|rule| by_form.iter().any(|row| row.0 == *rule));
-        if let Some(asked) = &mut self.asked {
-            asked.push(AppliedRules { applied, alternatives, indexed, whole: false });
+        if let Some(applied_rules) = &mut self.applied_rules {
+            applied_rules.push(AppliedRules { applied, alternatives, indexed, whole: false });
         }
-        answer
+        joined
     }
 
     /// Calls `f` in another environment.
@@ -296,7 +298,7 @@ impl<'p> Cx<'_, 'p> {
 
     /// Whether an access at that address has no effect, because a helper thread makes it to
     /// device memory.
-    pub(super) fn helps(&self, at: Address) -> bool {
+    pub(super) fn has_no_effect(&self, at: Address) -> bool {
         self.stage.is_some_and(|stage| stage.helper) && self.memory.object(at.object).space == AddressSpace::Device
     }
 
@@ -367,10 +369,10 @@ impl<'p> Cx<'_, 'p> {
         while let Typed::Coerce(Coercion::LeftToAbstract, inner) = program.expr(id).form {
             id = inner;
         }
-        let later = |e: ExprId| self.source(e);
+        let unopened = |e: ExprId| self.source(e);
         let below = |e: ExprId| match program.expr(e).form {
-            Typed::Constant(_) => later(e),
-            _ if levels == 1 => later(e),
+            Typed::Constant(_) => unopened(e),
+            _ if levels == 1 => unopened(e),
             _ => self.open(e, levels - 1),
         };
         let one = |e: ExprId| Box::new(below(e));
@@ -382,9 +384,9 @@ impl<'p> Cx<'_, 'p> {
             Typed::Coerce(coercion, e) => Form::Coerce(*coercion, one(*e)),
             Typed::Parens(e) => Form::Parens(one(*e)),
             Typed::Comma(a, b) => Form::Comma(two(*a, *b)),
-            Typed::Or(a, b) => Form::Or(Box::new([below(*a), later(*b)])),
-            Typed::And(a, b) => Form::And(Box::new([below(*a), later(*b)])),
-            Typed::Ternary(a, b, c) => Form::Ternary(Box::new([below(*a), later(*b), later(*c)])),
+            Typed::Or(a, b) => Form::Or(Box::new([below(*a), unopened(*b)])),
+            Typed::And(a, b) => Form::And(Box::new([below(*a), unopened(*b)])),
+            Typed::Ternary(a, b, c) => Form::Ternary(Box::new([below(*a), unopened(*b), unopened(*c)])),
             Typed::Assign(a, b) => Form::Assign(two(*a, *b)),
             Typed::AddressOf(e) => Form::AddressOf(one(*e)),
             Typed::Dereference(e) => Form::Dereference(one(*e)),
@@ -396,7 +398,7 @@ impl<'p> Cx<'_, 'p> {
             Typed::ReferenceLength(e) => Form::ReferenceLength(one(*e)),
             Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
             // The operator takes the loaded target and `b`.
-            Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, Box::new([below(*a), later(*b)])),
+            Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, Box::new([below(*a), unopened(*b)])),
             Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| below(e)).collect()),
         };
         Expr { at: id, ty, form }
@@ -408,7 +410,7 @@ impl<'p> Cx<'_, 'p> {
         match &program.stmt(id).form {
             StmtForm::Block(range) => Stmt::Block(Box::new(Block { rest: range.clone(), ..Block::default() })),
             StmtForm::Declaration(name, store, e) => Stmt::Declaration(*name, *store, e.map(|e| self.source(e))),
-            StmtForm::If(e, s, or) => Stmt::If(Box::new((self.source(*e), self.open_stmt(*s), self.open_stmt(*or)))),
+            StmtForm::If(e, s, otherwise) => Stmt::If(Box::new((self.source(*e), self.open_stmt(*s), self.open_stmt(*otherwise)))),
             StmtForm::DoWhile(..) | StmtForm::For(..) => Stmt::Iterate(id, 0),
             StmtForm::Switch(e, _) => Stmt::Switch(self.source(*e), id),
             StmtForm::Break => Stmt::Break,
@@ -422,9 +424,9 @@ impl<'p> Cx<'_, 'p> {
 
     /// The block `{ρ: s…}` of the statements that rules made, in reverse order, and of the
     /// source's statements `rest` after them.
-    pub(super) fn block(&self, env: Env, mut made: Vec<Stmt>, mut rest: Range<u32>) -> Block {
-        let first = made.pop().or_else(|| rest.next().map(|at| self.open_stmt(self.program().blocks[at as usize])));
-        Block { env: Some(env), first, rest, made }
+    pub(super) fn block(&self, env: Env, mut inserted: Vec<Stmt>, mut rest: Range<u32>) -> Block {
+        let first = inserted.pop().or_else(|| rest.next().map(|at| self.open_stmt(self.program().blocks[at as usize])));
+        Block { env: Some(env), first, rest, inserted }
     }
 }
 

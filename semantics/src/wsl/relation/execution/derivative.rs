@@ -1,7 +1,7 @@
 //! Operations over a quad, and derivatives: seed 004 "Floating point arithmetic" (ERRATA WSL-D26;
 //! [`Derivative`]).
 
-use super::builtin::called;
+use super::builtin::library_call;
 use super::next::conclude;
 use super::table::{Class, Function::Expr as E, Row, Shape};
 use super::term::Expr;
@@ -39,7 +39,7 @@ impl Cx<'_, '_> {
 /// ddx(v) → b - a, and so on, once the quad of the thread stands at it [wsl/e-derivative, 004
 /// Floating point arithmetic; WSL-D26]
 pub fn e_derivative(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (function, arguments) = called(e, |class| class == Class::Derivative)?;
+    let (function, arguments) = library_call(e, |class| class == Class::Derivative)?;
     let (Some(derivative), [(_, operand)]) = (Derivative::of(function.meaning()), &arguments[..]) else { return None };
     conclude(|| {
         let Exchange { operands, chosen } = cx.quad(operand)?;

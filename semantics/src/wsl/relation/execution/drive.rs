@@ -1,7 +1,7 @@
 //! The driver: asks the rules for a thread's next step, and carries it out.
 
 use super::context::{AppliedRules, Cx, span, turn};
-use super::next::{Change, Focus, NextAction, Node, Reduct, put, within};
+use super::next::{Change, Focus, NextAction, Node, Reduct, context_rules, put};
 use super::term::{Env, Expr};
 use super::{Effect, Effects, Event, Gate, InDraw, Instance, Next, Shared, Step, Stop, Thread};
 use crate::concurrency::Kind;
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// The fields of a thread that a step uses besides its program and focus.
-struct Beside<'t> {
+struct ThreadParts<'t> {
     number: u32,
     own: ObjectId,
     group: ObjectId,
@@ -29,9 +29,9 @@ struct Beside<'t> {
 
 /// Splits a thread into its other fields, its focus and its program. Rules can then borrow the
 /// program in place.
-fn apart(thread: &mut Thread) -> (Beside<'_>, &mut Focus, &mut Expr) {
+fn split(thread: &mut Thread) -> (ThreadParts<'_>, &mut Focus, &mut Expr) {
     let Thread { number, program, own, group, generated, released, stage, focus, .. } = thread;
-    (Beside { number: *number, own: *own, group: *group, generated, released, stage }, focus, program)
+    (ThreadParts { number: *number, own: *own, group: *group, generated, released, stage }, focus, program)
 }
 
 /// The context for rules about the expression `at`, or about a statement in that expression.
@@ -39,7 +39,7 @@ fn context<'a, 'p>(
     shared: &'a Shared<'p>,
     memory: &'a Memory,
     opens: &'a mut OpenTerms,
-    thread: &'a Beside,
+    thread: &'a ThreadParts,
     gate: Gate,
     (at, env): (ExprId, Option<Env>),
 ) -> Cx<'a, 'p> {
@@ -61,7 +61,7 @@ fn context<'a, 'p>(
         at,
         depth: 0,
         stuck: None,
-        asked: None,
+        applied_rules: None,
     }
 }
 
@@ -71,26 +71,26 @@ fn context<'a, 'p>(
 /// # Errors
 /// Why there is none. The thread is unchanged, or it has ended.
 pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut OpenTerms, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
-    let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
-    let (mut beside, focus, program) = apart(thread);
+    let gate = if std::mem::take(&mut thread.has_turn) { Gate::Open } else { thread.gate };
+    let (mut parts, focus, program) = split(thread);
     // After a planted rule, the term may not step in the same place.
     if shared.planted.rule.is_some() {
         focus.clear();
     }
-    let done = stepped(shared, memory, opens, &mut beside, gate, (focus, program));
+    let result = search_step(shared, memory, opens, &mut parts, gate, (focus, program));
     if opens.full() {
-        let instance = done.map_or_else(|(_, instance)| instance, |_| Instance::default());
+        let instance = result.map_or_else(|(_, instance)| instance, |_| Instance::default());
         return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: MAX_TERMS as u64 }), instance));
     }
-    done
+    result
 }
 
 /// The next transition of a thread, searched from the focus outwards.
-fn stepped(
+fn search_step(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut OpenTerms,
-    thread: &mut Beside,
+    thread: &mut ThreadParts,
     gate: Gate,
     (focus, program): (&mut Focus, &mut Expr),
 ) -> Result<Step, (Stop, Instance)> {
@@ -103,7 +103,7 @@ fn stepped(
         let mut cx = context(shared, memory, opens, thread, gate, (at, env));
         match focus.next(&mut cx, &part) {
             Some(next) if focus.is_whole() || next.changes_term() => {
-                return done(shared, memory, opens, thread, gate, (focus, part, whole), next);
+                return carry_out(shared, memory, opens, thread, gate, (focus, part, whole), next);
             }
             // The outer contexts record where a thread stops, so all of them are asked again.
             Some(_) => focus.clear(),
@@ -120,44 +120,44 @@ fn stepped(
 /// form. The whole program is the last term of the result. Nothing changes.
 pub fn ask(shared: &Shared, memory: &Memory, opens: &OpenTerms, thread: &Thread) -> Vec<AppliedRules> {
     let (mut opens, mut thread) = (opens.clone(), thread.clone());
-    let gate = if thread.passes { Gate::Open } else { thread.gate };
-    let (beside, _, program) = apart(&mut thread);
-    let mut cx = context(shared, memory, &mut opens, &beside, gate, (program.at, None));
-    cx.asked = Some(Vec::new());
+    let gate = if thread.has_turn { Gate::Open } else { thread.gate };
+    let (parts, _, program) = split(&mut thread);
+    let mut cx = context(shared, memory, &mut opens, &parts, gate, (program.at, None));
+    cx.applied_rules = Some(Vec::new());
     let _ = cx.expr(program);
-    let mut asked = cx.asked.unwrap_or_default();
-    if let Some(last) = asked.last_mut() {
+    let mut applied_rules = cx.applied_rules.unwrap_or_default();
+    if let Some(last) = applied_rules.last_mut() {
         last.whole = true;
     }
-    asked
+    applied_rules
 }
 
 /// Carries out the result of a rule for the part in focus. `whole` is the source expression of
 /// the program.
-fn done(
+fn carry_out(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut OpenTerms,
-    thread: &mut Beside,
+    thread: &mut ThreadParts,
     gate: Gate,
     (focus, part, whole): (&mut Focus, Node, ExprId),
     mut next: Next,
 ) -> Result<Step, (Stop, Instance)> {
-    let Reduct { does, at, place, contexts, around, .. } = &mut *next.0;
+    let Reduct { action, at, place, contexts, around, .. } = &mut *next.0;
     let at = at.unwrap_or(whole);
     let place = place.unwrap_or_else(|| span(shared.program, at));
     let stuck = |why: &str| (Stop::Stuck(why.into(), place), Instance::default());
-    if let NextAction::Either(word, alternatives) = does {
+    if let NextAction::Either(word, alternatives) = action {
         let chosen = chosen(opens, *word, std::mem::take(alternatives));
-        *does = NextAction::Becomes(chosen.ok_or_else(|| stuck("no rule applies to a value that nothing is done for"))?);
+        *action = NextAction::Becomes(chosen.ok_or_else(|| stuck("no rule applies to a value that nothing is done for"))?);
     }
     around.reverse();
-    match does {
+    match action {
         NextAction::Becomes(change) => {
             let mut events = Vec::new();
             if !change.effects.is_empty() {
                 let effects = std::mem::take(&mut change.effects);
-                committed(shared, memory, opens, thread, gate, (effects, place), &mut events)
+                carry_out_effects(shared, memory, opens, thread, gate, (effects, place), &mut events)
                     .map_err(|stop| (stop, Instance::default()))?;
             }
             let value = if shared.records_steps { change.value() } else { None };
@@ -165,7 +165,7 @@ fn done(
             let (Some(rule), Some(())) = (change.rule, put(part, contexts, change.take())) else {
                 return Err(stuck("what a rule gives does not fit into the term"));
             };
-            let within = within(shared, focus, contexts);
+            let within = context_rules(shared, focus, contexts);
             focus.enter(contexts);
             if is_final {
                 focus.leave();
@@ -175,7 +175,7 @@ fn done(
         }
         NextAction::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
-            let step = Step { rule, within: within(shared, focus, contexts), at: place, events: Vec::new(), value: None };
+            let step = Step { rule, within: context_rules(shared, focus, contexts), at: place, events: Vec::new(), value: None };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
         NextAction::Stops(stop) => {
@@ -195,7 +195,7 @@ fn chosen(opens: &mut OpenTerms, word: Word, alternatives: Vec<(Option<u32>, Cha
 
 /// Whether a store does nothing because a helper thread makes it to device memory. Records an
 /// access by a thread of which it is in doubt whether it is a helper.
-fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
+fn note_helper_access(memory: &mut Memory, thread: &ThreadParts, at: Address) -> bool {
     let Some(stage) = &*thread.stage else { return false };
     if memory.object(at.object).space != AddressSpace::Device {
         return false;
@@ -205,16 +205,16 @@ fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
 }
 
 /// Carries out the effects of a rule. Records the events with [`Shared::records_steps`].
-fn committed(
+fn carry_out_effects(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut OpenTerms,
-    thread: &mut Beside,
+    thread: &mut ThreadParts,
     gate: Gate,
     (effects, place): (Effects, Span),
     events: &mut Vec<Event>,
 ) -> Result<(), Stop> {
-    let mut tell = |event: Event| {
+    let mut record = |event: Event| {
         if shared.records_steps {
             events.push(event);
         }
@@ -233,35 +233,35 @@ fn committed(
     if let Some(races) = &mut memory.races {
         races.place = place;
     }
-    let out = |what: &str| Stop::Stuck(format!("{what} goes out of its object"), place);
+    let out_of_object = |what: &str| Stop::Stuck(format!("{what} goes out of its object"), place);
     for effect in effects {
         match effect {
             Effect::Load(at, words) => {
                 memory.note(opens, at, words.len() as u32, Kind::Load);
-                tell(Event::Load(at, words));
+                record(Event::Load(at, words));
             }
-            Effect::Read(at, words) => tell(Event::Load(at, words)),
+            Effect::Read(at, words) => record(Event::Load(at, words)),
             Effect::Store(at, words) => {
-                if !helps(memory, thread, at) {
-                    memory.store(opens, at, &words).ok_or_else(|| out("a store"))?;
-                    tell(Event::Store(at, words));
+                if !note_helper_access(memory, thread, at) {
+                    memory.store(opens, at, &words).ok_or_else(|| out_of_object("a store"))?;
+                    record(Event::Store(at, words));
                 }
             }
             Effect::AtomicLoad(at, word) => {
-                helps(memory, thread, at);
+                note_helper_access(memory, thread, at);
                 memory.note(opens, at, 1, ATOMIC);
-                tell(Event::AtomicLoad(at, word));
+                record(Event::AtomicLoad(at, word));
             }
             Effect::ReadModifyWrite(at, read, written) => {
-                helps(memory, thread, at);
+                note_helper_access(memory, thread, at);
                 memory.note(opens, at, 1, ATOMIC);
-                memory.write(opens, at, &[written]).ok_or_else(|| out("an atomic operation"))?;
-                tell(Event::ReadModifyWrite(at, read, written));
+                memory.write(opens, at, &[written]).ok_or_else(|| out_of_object("an atomic operation"))?;
+                record(Event::ReadModifyWrite(at, read, written));
             }
-            Effect::Helped(at) => _ = helps(memory, thread, at),
+            Effect::Helped(at) => _ = note_helper_access(memory, thread, at),
             Effect::Fence(threadgroup, device) => {
                 *thread.released = false;
-                tell(Event::Fence { threadgroup, device });
+                record(Event::Fence { threadgroup, device });
             }
             Effect::Allocate(generated, words) => {
                 let name = format!("parameters of {}", shared.program.env.generated_name(generated));

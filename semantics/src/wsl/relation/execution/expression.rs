@@ -1,7 +1,7 @@
 //! Expressions: seed 004 "Operations affecting control-flow", "Variables", "Pointers and
 //! references", "Arrays", "Dot operator", "Other".
 
-use super::left::reduced;
+use super::left::is_reduced;
 use super::next::conclude;
 use super::table::{
     Function::{Expr as E, Left as L},
@@ -39,9 +39,9 @@ pub(super) const RULES: &[Row] = &[
     (Rule::WslEMakeRefReduce, E(&[Shape::MakeReference], e_make_ref_reduce)),
     (Rule::WslEMakeRefLval, E(&[Shape::MakeReference], e_make_ref_lval)),
     (Rule::WslEDotReduce, E(&[Shape::Dot], e_dot_reduce)),
-    (Rule::WslEDotGetter, E(&[Shape::Dot, Shape::Got], e_dot_getter)),
+    (Rule::WslEDotGetter, E(&[Shape::Dot, Shape::GetterAccess], e_dot_getter)),
     (Rule::WslEArrayDerefReduce, E(&[Shape::Index, Shape::Element], e_array_deref_reduce)),
-    (Rule::WslEArrayDerefGetter, E(&[Shape::Index, Shape::Got], e_array_deref_getter)),
+    (Rule::WslEArrayDerefGetter, E(&[Shape::Index, Shape::GetterAccess], e_array_deref_getter)),
     (Rule::WslEArrayLength, E(&[Shape::ArrayLength], e_array_length)),
     (Rule::WslEReferenceLength, E(&[Shape::ReferenceLength], e_reference_length)),
 ];
@@ -49,8 +49,8 @@ pub(super) const RULES: &[Row] = &[
 /// x → LVal(ρ(x)) [wsl/e-variable, 004 Variables]
 pub fn e_variable(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Variable(store) = e.form else { return None };
-    let bound = cx.env.iter().flat_map(|env| env.iter()).any(|(_, bound)| *bound == store);
-    bound.then(|| Next::form(e, Form::Left(cx.address(store))))
+    let is_bound = cx.env.iter().flat_map(|env| env.iter()).any(|(_, bound)| *bound == store);
+    is_bound.then(|| Next::form(e, Form::Left(cx.address(store))))
 }
 
 /// LVal(a) → v, loading v from a; no valid element of an enum becomes an unspecified one
@@ -62,13 +62,13 @@ pub fn e_load(cx: &mut Cx, e: &Expr) -> Option<Next> {
         let mut effects = Effects::new();
         let size = cx.shared.words(e.ty)?;
         let words = cx.load(address, size, &mut effects)?;
-        Ok(Next::value(e, cx.valid(e.ty, words)).with(effects))
+        Ok(Next::value(e, cx.make_valid(e.ty, words)).with(effects))
     })
 }
 
 impl Cx<'_, '_> {
     /// Makes words a valid value of a type. A value of an enum becomes one of its elements.
-    pub(super) fn valid(&mut self, ty: TypeId, mut words: Words) -> Words {
+    pub(super) fn make_valid(&mut self, ty: TypeId, mut words: Words) -> Words {
         if let (Type::Enum(id), Some(&word)) = (self.program().env.types.get(ty), words.first()) {
             let elements: Vec<u32> = self.program().env.enumeration(id).elements.iter().map(|e| e.1).collect();
             if !self.opens.values(word).is_some_and(|values| values.iter().all(|v| elements.contains(v))) {
@@ -97,7 +97,7 @@ pub fn e_comma_next(_: &mut Cx, e: &Expr) -> Option<Next> {
 }
 
 /// A value of type `bool`.
-fn truth(e: &Expr, value: bool) -> Next {
+fn bool_value(e: &Expr, value: bool) -> Next {
     Next::value(e, Words::from_slice(&[Word::Bits(u32::from(value))]))
 }
 
@@ -110,7 +110,7 @@ pub fn e_and_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// false && e2 → false [wsl/e-and-false, 004 Operations affecting control-flow]
 pub fn e_and_false(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::And(parts) = &e.form else { return None };
-    cx.if_false(&parts[0], || truth(e, false))
+    cx.if_false(&parts[0], || bool_value(e, false))
 }
 
 /// true && e2 → e2 [wsl/e-and-true, 004 Operations affecting control-flow]
@@ -128,7 +128,7 @@ pub fn e_or_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// true || e2 → true [wsl/e-or-true, 004 Operations affecting control-flow]
 pub fn e_or_true(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Or(parts) = &e.form else { return None };
-    cx.if_true(&parts[0], || truth(e, true))
+    cx.if_true(&parts[0], || bool_value(e, true))
 }
 
 /// false || e2 → e2 [wsl/e-or-false, 004 Operations affecting control-flow]
@@ -206,7 +206,7 @@ pub fn e_make_ref_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
 
 /// The access for which a getter is called. It has only a getter, or it has a setter too and is
 /// used as a right-value.
-fn got(e: &Expr) -> Option<&Expr> {
+fn getter_access(e: &Expr) -> Option<&Expr> {
     match &e.form {
         Form::Coerce(Coercion::AbstractToRight, inner) => match inner.form {
             Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => Some(inner),
@@ -220,9 +220,9 @@ fn got(e: &Expr) -> Option<&Expr> {
 /// e.f → operator.f(e), e not reducible to an abstract left-value [wsl/e-dot-getter, 004 Dot
 /// operator 2]
 pub fn e_dot_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let accessed = got(e)?;
+    let accessed = getter_access(e)?;
     let Form::Dot(whole, Access::Getter(getter) | Access::Setter(_, getter)) = &accessed.form else { return None };
-    if !reduced(cx.program(), accessed) {
+    if !is_reduced(cx.program(), accessed) {
         return None;
     }
     Some(Next::form(accessed, Form::Call(*getter, vec![cx.right(Expr::clone(whole))])))
@@ -231,9 +231,9 @@ pub fn e_dot_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// e1\[e2\] → operator\[\](e1, e2), e1\[e2\] not reducible to an abstract left-value
 /// [wsl/e-array-deref-getter, 004 Arrays, \[\] 2]
 pub fn e_array_deref_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let accessed = got(e)?;
+    let accessed = getter_access(e)?;
     let Form::Index(parts, Access::Getter(getter) | Access::Setter(_, getter)) = &accessed.form else { return None };
-    if !reduced(cx.program(), accessed) {
+    if !is_reduced(cx.program(), accessed) {
         return None;
     }
     let [whole, index] = *Box::clone(parts);
@@ -247,7 +247,7 @@ pub fn e_array_length(cx: &mut Cx, e: &Expr) -> Option<Next> {
     if inner.words().is_some() || inner.left().is_some() {
         return Some(Next::value(e, Words::from_slice(&[Word::Bits(*n)])));
     }
-    let next = match reduced(cx.program(), inner) {
+    let next = match is_reduced(cx.program(), inner) {
         false => cx.left(inner)?,
         // An expression without a left-value is evaluated by its getter, which may have effects.
         true => {

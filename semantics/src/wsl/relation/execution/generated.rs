@@ -34,7 +34,7 @@ struct Parameters {
 impl Cx<'_, '_> {
     /// The address-taker that a generated getter or setter calls on its parameter in thread memory,
     /// with the types of the whole and of the part.
-    fn taker(&self, generated: Generated) -> Option<(Callee, TypeId, TypeId)> {
+    fn address_taker(&self, generated: Generated) -> Option<(Callee, TypeId, TypeId)> {
         let env = &self.program().env;
         let thread = AddressSpace::Thread;
         match generated {
@@ -58,7 +58,7 @@ impl Cx<'_, '_> {
     }
 
     fn parameters(&self, e: &Expr, generated: Generated, arguments: &[Expr]) -> Option<Parameters> {
-        let (taker, whole, part) = self.taker(generated)?;
+        let (taker, whole, part) = self.address_taker(generated)?;
         let values: Vec<(&Words, TypeId)> = arguments.iter().map(|a| Some((a.words()?, a.ty))).collect::<Option<_>>()?;
         let mut effects = Effects::new();
         let object = match self.generated.get(&generated) {
@@ -68,15 +68,15 @@ impl Cx<'_, '_> {
                 ObjectId(self.memory.objects.len() as u32)
             }
         };
-        let (mut stored, mut offset) = (Vec::with_capacity(values.len()), 0);
+        let (mut parameter_values, mut offset) = (Vec::with_capacity(values.len()), 0);
         for (words, ty) in values {
             let address = Address::of(object, offset * 4);
             effects.push(Effect::Store(address, Words::from_slice(words)));
-            stored.push(Expr { at: e.at, ty, form: Form::Left(address) });
+            parameter_values.push(Expr { at: e.at, ty, form: Form::Left(address) });
             offset += words.len() as u32;
         }
-        let mut stored = stored.into_iter();
-        let whole = Expr { ty: whole, ..stored.next()? };
+        let mut parameter_values = parameter_values.into_iter();
+        let whole = Expr { ty: whole, ..parameter_values.next()? };
         let indexed = match generated {
             Generated::ElementGetter(_) | Generated::ElementSetter(_) => true,
             Generated::Getter(f) | Generated::Setter(f) => self.program().env.indexers.address_takers.contains(&f),
@@ -84,12 +84,12 @@ impl Cx<'_, '_> {
         };
         let form = match indexed {
             true => {
-                let load = Expr { ty: TypeId::UINT, ..loaded(stored.next()?) };
+                let load = Expr { ty: TypeId::UINT, ..load_of(parameter_values.next()?) };
                 Form::Index(Box::new([whole.clone(), load]), Access::AddressTaker(taker))
             }
             false => Form::Dot(Box::new(whole.clone()), Access::AddressTaker(taker)),
         };
-        Some(Parameters { whole, part: Expr { at: e.at, ty: part, form }, last: stored.next(), effects })
+        Some(Parameters { whole, part: Expr { at: e.at, ty: part, form }, last: parameter_values.next(), effects })
     }
 
     /// `Call({s…})` in the empty environment. All names are replaced with addresses already.
@@ -100,12 +100,12 @@ impl Cx<'_, '_> {
     }
 }
 
-fn loaded(e: Expr) -> Expr {
+fn load_of(e: Expr) -> Expr {
     Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::LeftToRight, Box::new(e)) }
 }
 
 /// The generated function that is called, and its arguments.
-fn called(e: &Expr) -> Option<(Generated, &[Expr])> {
+fn generated_call(e: &Expr) -> Option<(Generated, &[Expr])> {
     match &e.form {
         Form::Call(Callee::Generated(generated), arguments) => Some((*generated, arguments)),
         _ => None,
@@ -114,7 +114,7 @@ fn called(e: &Expr) -> Option<(Generated, &[Expr])> {
 
 /// operator&.f(Ptr(a)) → Ptr(a + offset of f) [wsl/e-field-address, 004 Generated functions]
 pub fn e_field_address(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (Generated::FieldAddress(s, f, _), arguments) = called(e)? else { return None };
+    let (Generated::FieldAddress(s, f, _), arguments) = generated_call(e)? else { return None };
     let Word::Address(address) = *arguments.first()?.words()?.first()? else { return None };
     Some(Next::value(e, pointer(address.plus(cx.shared.field(s, f)))))
 }
@@ -146,18 +146,18 @@ pub fn e_element_address(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// operator.f(v) → Call({ return b.f; }), storing v to b [wsl/e-generated-getter, 004 Generated
 /// functions; WSL-C13]
 pub fn e_generated_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (generated, arguments) = called(e)?;
+    let (generated, arguments) = generated_call(e)?;
     let (Generated::FieldGetter(..) | Generated::ElementGetter(_) | Generated::Getter(_)) = generated else { return None };
     let Parameters { part, effects, .. } = cx.parameters(e, generated, arguments)?;
-    Some(cx.body(e, vec![Stmt::Return(Some(loaded(part)))]).with(effects))
+    Some(cx.body(e, vec![Stmt::Return(Some(load_of(part)))]).with(effects))
 }
 
 /// operator.f=(v, v') → Call({ b.f = x; return b; }), storing v to b and v' to x
 /// [wsl/e-generated-setter, 004 Generated functions; WSL-C13]
 pub fn e_generated_setter(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (generated, arguments) = called(e)?;
+    let (generated, arguments) = generated_call(e)?;
     let (Generated::FieldSetter(..) | Generated::ElementSetter(_) | Generated::Setter(_)) = generated else { return None };
     let Parameters { whole, part, last, effects } = cx.parameters(e, generated, arguments)?;
-    let assign = Expr { at: e.at, ty: part.ty, form: Form::Assign(Box::new([part, loaded(last?)])) };
-    Some(cx.body(e, vec![Stmt::Effect(assign), Stmt::Return(Some(loaded(whole)))]).with(effects))
+    let assign = Expr { at: e.at, ty: part.ty, form: Form::Assign(Box::new([part, load_of(last?)])) };
+    Some(cx.body(e, vec![Stmt::Effect(assign), Stmt::Return(Some(load_of(whole)))]).with(effects))
 }

@@ -21,18 +21,18 @@ pub(super) const RULES: &[Row] = &[
 pub fn e_do_while_loop(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Iterate(id, n) = *s else { return None };
     let StmtForm::DoWhile(body, e) = cx.program().stmt(id).form else { return None };
-    let again = Stmt::If(Box::new((cx.source(e), Stmt::Iterate(id, n.wrapping_add(1)), Stmt::empty())));
-    let round = Stmt::Loop(Box::new([cx.open_stmt(body), Stmt::empty(), again]), n);
-    Some(Next::stmt(round).placed(cx.program().stmt(id).span))
+    let next_iteration = Stmt::If(Box::new((cx.source(e), Stmt::Iterate(id, n.wrapping_add(1)), Stmt::empty())));
+    let loop_stmt = Stmt::Loop(Box::new([cx.open_stmt(body), Stmt::empty(), next_iteration]), n);
+    Some(Next::stmt(loop_stmt).placed(cx.program().stmt(id).span))
 }
 
 /// for (; e; e') s → if (e) Loop(s, e';, for (; e; e') s) else {} [wsl/e-for-loop, 004 Loops]
 pub fn e_for_loop(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Iterate(id, n) = *s else { return None };
-    let StmtForm::For(e, each, body) = cx.program().stmt(id).form else { return None };
-    let again = Stmt::Iterate(id, n.wrapping_add(1));
-    let round = Stmt::Loop(Box::new([cx.open_stmt(body), Stmt::Effect(cx.source(each)), again]), n);
-    Some(Next::stmt(Stmt::If(Box::new((cx.source(e), round, Stmt::empty())))).placed(cx.program().stmt(id).span))
+    let StmtForm::For(e, increment, body) = cx.program().stmt(id).form else { return None };
+    let next_iteration = Stmt::Iterate(id, n.wrapping_add(1));
+    let loop_stmt = Stmt::Loop(Box::new([cx.open_stmt(body), Stmt::Effect(cx.source(increment)), next_iteration]), n);
+    Some(Next::stmt(Stmt::If(Box::new((cx.source(e), loop_stmt, Stmt::empty())))).placed(cx.program().stmt(id).span))
 }
 
 /// Loop(break;, s', s'') → {} [wsl/e-loop-break, 004 Loops, Loop 1]
@@ -42,7 +42,7 @@ pub fn e_loop_break(_: &mut Cx, s: &Stmt) -> Option<Next> {
 }
 
 /// Whether the body of an iteration has ended and the loop goes on.
-fn ended(body: &Stmt) -> bool {
+fn body_ended(body: &Stmt) -> bool {
     body.is_empty() || matches!(body, Stmt::Continue)
 }
 
@@ -50,13 +50,13 @@ fn ended(body: &Stmt) -> bool {
 /// Loops, Loop 2.1; WSL-D6]
 pub fn e_loop_next_iteration(_: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Loop(parts, _) = s else { return None };
-    (ended(&parts[0]) && parts[1].is_empty()).then(|| Next::part(2))
+    (body_ended(&parts[0]) && parts[1].is_empty()).then(|| Next::part(2))
 }
 
 /// s' → s1 gives Loop({}, s', s'') → Loop({}, s1, s'') [wsl/e-loop-increment, 004 Loops, Loop 2.2]
 pub fn e_loop_increment(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Loop(parts, n) = s else { return None };
-    if !ended(&parts[0]) {
+    if !body_ended(&parts[0]) {
         return None;
     }
     cx.stmt(&parts[1])?.around(iteration(&parts[2], *n)).inside(Rule::WslELoopIncrement, 1)
@@ -78,11 +78,11 @@ pub fn e_loop_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 
 /// The iteration of a loop, given the statement that comes after it.
 fn iteration(after: &Stmt, n: u32) -> Option<Around> {
-    next(after).map(|id| Around::Iteration(id, n))
+    loop_after(after).map(|id| Around::Iteration(id, n))
 }
 
 /// The loop, given the statement that comes after an iteration of it.
-fn next(after: &Stmt) -> Option<StmtId> {
+fn loop_after(after: &Stmt) -> Option<StmtId> {
     match after {
         Stmt::Iterate(id, _) => Some(*id),
         Stmt::If(parts) => match parts.1 {

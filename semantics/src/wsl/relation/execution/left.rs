@@ -7,7 +7,7 @@ use super::{Cx, Next, pointee};
 use crate::rule::Rule;
 use crate::text::deep;
 use crate::wsl::environment::access::Callee;
-use crate::wsl::meaning::Lanes;
+use crate::wsl::meaning::Evaluator;
 use crate::wsl::memory::Words;
 use crate::wsl::open::Word;
 use crate::wsl::types::{Type, TypeId};
@@ -29,7 +29,7 @@ pub(super) const RULES: &[Row] = &[
             &[
                 Shape::Variable,
                 Shape::Load,
-                Shape::Got,
+                Shape::GetterAccess,
                 Shape::Comma,
                 Shape::Or,
                 Shape::And,
@@ -59,23 +59,23 @@ pub(super) const RULES: &[Row] = &[
 
 /// Whether an expression cannot be reduced any further to an abstract left-value. It is a
 /// left-value, a value, or the result of a getter or setter access to one of these.
-pub(super) fn reduced(program: &Program, e: &Expr) -> bool {
+pub(super) fn is_reduced(program: &Program, e: &Expr) -> bool {
     match &e.form {
         Form::Left(_) | Form::Value(_) => true,
-        Form::Source(id) => reduced_source(program, *id),
-        Form::Dot(whole, Access::Setter(..) | Access::Getter(_)) => deep(|| reduced(program, whole)),
-        Form::Index(parts, Access::Setter(..) | Access::Getter(_)) => parts[1].words().is_some() && deep(|| reduced(program, &parts[0])),
+        Form::Source(id) => is_reduced_source(program, *id),
+        Form::Dot(whole, Access::Setter(..) | Access::Getter(_)) => deep(|| is_reduced(program, whole)),
+        Form::Index(parts, Access::Setter(..) | Access::Getter(_)) => parts[1].words().is_some() && deep(|| is_reduced(program, &parts[0])),
         _ => false,
     }
 }
 
-/// [`reduced`] for a source expression that is not reached yet. A literal counts as a value.
-fn reduced_source(program: &Program, id: ExprId) -> bool {
+/// [`is_reduced`] for a source expression that is not reached yet. A literal counts as a value.
+fn is_reduced_source(program: &Program, id: ExprId) -> bool {
     let literal = |id: ExprId| matches!(program.expr(id).form, Typed::Constant(_));
     match program.expr(id).form {
         Typed::Constant(_) => true,
-        Typed::Dot(whole, _, Access::Getter(_)) => deep(|| reduced_source(program, whole)),
-        Typed::Index(whole, index, Access::Getter(_)) => literal(index) && deep(|| reduced_source(program, whole)),
+        Typed::Dot(whole, _, Access::Getter(_)) => deep(|| is_reduced_source(program, whole)),
+        Typed::Index(whole, index, Access::Getter(_)) => literal(index) && deep(|| is_reduced_source(program, whole)),
         _ => false,
     }
 }
@@ -84,7 +84,7 @@ fn reduced_source(program: &Program, id: ExprId) -> bool {
 pub(super) fn is_abstract(program: &Program, e: &Expr) -> bool {
     match &e.form {
         Form::Left(_) => true,
-        Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => reduced(program, e),
+        Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => is_reduced(program, e),
         _ => false,
     }
 }
@@ -108,7 +108,7 @@ impl Cx<'_, '_> {
     }
 
     /// `* f(&e, …)`: the result of an address-taker, dereferenced.
-    fn through(&self, e: &Expr, callee: Callee, whole: &Expr, index: Option<Expr>) -> Option<Next> {
+    fn through_address_taker(&self, e: &Expr, callee: Callee, whole: &Expr, index: Option<Expr>) -> Option<Next> {
         let space = self.memory.object(whole.left()?.object).space;
         let pointer_to = |e: &Expr| -> TypeId { self.program().env.types.find(Type::Pointer(space, e.ty)).unwrap_or(e.ty) };
         let (pointer, result) = (pointer_to(whole), pointer_to(e));
@@ -123,7 +123,7 @@ impl Cx<'_, '_> {
 /// left-value 1.2]
 pub fn e_alval_dot_ander(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Dot(whole, Access::AddressTaker(callee)) = &e.form else { return None };
-    cx.through(e, *callee, whole, None)
+    cx.through_address_taker(e, *callee, whole, None)
 }
 
 /// LVal(a)\[v\] → *operator&\[\](&LVal(a), v) [wsl/e-alval-array-ander, 004 Reduction to an
@@ -131,7 +131,7 @@ pub fn e_alval_dot_ander(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_alval_array_ander(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Index(parts, Access::AddressTaker(callee)) = &e.form else { return None };
     parts[1].words()?;
-    cx.through(e, *callee, &parts[0], Some(parts[1].clone()))
+    cx.through_address_taker(e, *callee, &parts[0], Some(parts[1].clone()))
 }
 
 /// e1 → e1', e1 an array reference, gives e1\[e2\] → e1'\[e2\] [wsl/e-alval-array-ref-reduce, 004
@@ -146,7 +146,7 @@ pub fn e_alval_array_ref_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_alval_array_reduce_right(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let parts = match &e.form {
         Form::Element(parts) if parts[0].words().is_some() => parts,
-        Form::Index(parts, _) if reduced(cx.program(), &parts[0]) => parts,
+        Form::Index(parts, _) if is_reduced(cx.program(), &parts[0]) => parts,
         _ => return None,
     };
     cx.expr(&parts[1])?.inside(Rule::WslEAlvalArrayReduceRight, 1)

@@ -279,7 +279,7 @@ impl<'p> Shared<'p> {
             })
             .collect();
         let rules = match planted.rule {
-            Some((rule, by)) => Cow::Owned(Rules::default().replace(rule, by)),
+            Some((rule, replacement)) => Cow::Owned(Rules::default().replace(rule, replacement)),
             None => Cow::Borrowed(&*table::STANDARD),
         };
         let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
@@ -319,7 +319,7 @@ pub struct Thread {
     /// The accesses before which it waits for its turn.
     pub gate: Gate,
     /// Whether it has its turn, so that its next step waits for nothing.
-    pub passes: bool,
+    pub has_turn: bool,
     /// Its part in a draw, if it belongs to one.
     pub stage: Option<InDraw>,
     /// The place of its last step.
@@ -356,7 +356,7 @@ impl Thread {
     pub fn new(shared: &Shared, memory: &mut Memory, number: u32, group: ObjectId, program: Expr) -> Thread {
         let words = vec![Word::Bits(0); shared.thread_words];
         let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
-        let (released, gate, passes, stage) = (false, Gate::Open, false, None);
+        let (released, gate, has_turn, stage) = (false, Gate::Open, false, None);
         Thread {
             number,
             program,
@@ -365,7 +365,7 @@ impl Thread {
             generated: FxHashMap::default(),
             released,
             gate,
-            passes,
+            has_turn,
             stage,
             focus: next::Focus::default(),
         }

@@ -41,7 +41,7 @@ impl Becomes {
 /// A change of the term, with its effects.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The rule. `None` until [`Next::by`] sets it.
+    /// The rule. `None` until [`Next::set_rule`] sets it.
     pub rule: Option<Rule>,
     /// What the redex becomes.
     pub becomes: Becomes,
@@ -91,8 +91,8 @@ type Contexts = SmallVec<[Context; 8]>;
 /// A reduct, and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Reduct {
-    pub(super) does: NextAction,
-    /// The redex. `None` until [`Next::by`] sets it.
+    pub(super) action: NextAction,
+    /// The redex. `None` until [`Next::set_rule`] sets it.
     pub(super) at: Option<ExprId>,
     /// The place in the source, if it is not that of the redex.
     pub(super) place: Option<Span>,
@@ -132,20 +132,20 @@ thread_local! {
 
 impl Next {
     #[inline]
-    fn new(does: NextAction) -> Next {
+    fn new(action: NextAction) -> Next {
         match DONE.take() {
             Some(mut reduct) => {
-                reduct.does = does;
+                reduct.action = action;
                 Next(reduct)
             }
-            None => Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), judged: None, around: Vec::new() })),
+            None => Next(Box::new(Reduct { action, at: None, place: None, contexts: SmallVec::new(), judged: None, around: Vec::new() })),
         }
     }
 
     /// Keeps the memory of a finished reduct for the next one.
     pub(super) fn end(mut self) {
-        let Reduct { does, at, place, contexts, judged, around } = &mut *self.0;
-        *does = NextAction::Discards(None);
+        let Reduct { action, at, place, contexts, judged, around } = &mut *self.0;
+        *action = NextAction::Discards(None);
         (*at, *place, *judged) = (None, None, None);
         contexts.clear();
         around.clear();
@@ -201,7 +201,7 @@ impl Next {
     /// Adds these effects to a change.
     #[inline]
     pub fn with(mut self, added: Effects) -> Next {
-        if let NextAction::Becomes(change) = &mut self.0.does {
+        if let NextAction::Becomes(change) = &mut self.0.action {
             match change.effects.is_empty() {
                 true => change.effects = added,
                 false => change.effects.extend(added),
@@ -219,16 +219,16 @@ impl Next {
     /// Makes the change depend on an assumption: an unspecified word is one of these values
     /// ([`NextAction::Either`]).
     pub fn under(mut self, word: Word, assumed: &[Option<u32>]) -> Next {
-        self.0.does = match self.0.does {
+        self.0.action = match self.0.action {
             NextAction::Becomes(change) => NextAction::Either(word, assumed.iter().map(|&a| (a, change.clone())).collect()),
-            does => does,
+            action => action,
         };
         self
     }
 
     /// Joins two results under assumptions about the same word.
     pub(super) fn or(mut self, other: Next) -> Next {
-        if let (NextAction::Either(word, all), NextAction::Either(same, more)) = (&mut self.0.does, other.0.does)
+        if let (NextAction::Either(word, all), NextAction::Either(same, more)) = (&mut self.0.action, other.0.action)
             && *word == same
         {
             all.extend(more);
@@ -265,7 +265,7 @@ impl Next {
 
     /// Adds a call or an iteration around a thread that stops.
     pub(super) fn around(mut self, around: Option<Around>) -> Next {
-        if let NextAction::Stops(_) = self.0.does {
+        if let NextAction::Stops(_) = self.0.action {
             self.0.around.extend(around);
         }
         self
@@ -273,9 +273,9 @@ impl Next {
 
     /// Sets the rule and the redex, unless they are set already.
     #[inline]
-    pub fn by(mut self, rule: Rule, at: ExprId) -> Next {
-        match &mut self.0.does {
-            NextAction::Becomes(Change { rule: by, .. }) | NextAction::Discards(by) => _ = by.get_or_insert(rule),
+    pub fn set_rule(mut self, rule: Rule, at: ExprId) -> Next {
+        match &mut self.0.action {
+            NextAction::Becomes(Change { rule: known, .. }) | NextAction::Discards(known) => _ = known.get_or_insert(rule),
             NextAction::Either(_, all) => all.iter_mut().for_each(|(_, change)| _ = change.rule.get_or_insert(rule)),
             NextAction::Stops(_) => {}
         }
@@ -284,13 +284,13 @@ impl Next {
     }
 
     /// What the configuration does next.
-    pub fn does(&self) -> &NextAction {
-        &self.0.does
+    pub fn action(&self) -> &NextAction {
+        &self.0.action
     }
 
     /// The change, or all changes under assumptions.
     pub fn changes(&mut self) -> impl Iterator<Item = &mut Change> {
-        let (one, several) = match &mut self.0.does {
+        let (one, several) = match &mut self.0.action {
             NextAction::Becomes(change) => (Some(change), None),
             NextAction::Either(_, all) => (None, Some(all)),
             NextAction::Discards(_) | NextAction::Stops(_) => (None, None),
@@ -300,12 +300,12 @@ impl Next {
 
     /// Whether the term changes, so that the thread goes on.
     pub(super) fn changes_term(&self) -> bool {
-        matches!(self.0.does, NextAction::Becomes(_) | NextAction::Either(..))
+        matches!(self.0.action, NextAction::Becomes(_) | NextAction::Either(..))
     }
 
     /// Whether the result depends on an unspecified word.
     pub fn is_open(&self) -> bool {
-        matches!(self.0.does, NextAction::Either(..))
+        matches!(self.0.action, NextAction::Either(..))
     }
 
     /// Whether the redex is the term itself, not a part of it.
@@ -316,13 +316,13 @@ impl Next {
     /// Turns a change in a part of `e` into a change of the whole term. The redex then becomes `e`
     /// with the changed part, because `e` is not in place yet.
     pub fn plugged(mut self, e: Expr) -> Next {
-        let Reduct { does, contexts, .. } = &mut *self.0;
-        match does {
+        let Reduct { action, contexts, .. } = &mut *self.0;
+        match action {
             NextAction::Becomes(change) => change.plug(e, contexts),
             NextAction::Either(_, all) => all.iter_mut().for_each(|(_, change)| change.plug(e.clone(), contexts)),
             NextAction::Discards(_) | NextAction::Stops(_) => {}
         }
-        self.stays()
+        self.keep_context_rules()
     }
 
     /// [`Next::plugged`] for a statement.
@@ -334,11 +334,11 @@ impl Next {
             change.becomes = Becomes::Stmt(whole);
         }
         self.0.contexts = contexts;
-        self.stays()
+        self.keep_context_rules()
     }
 
     /// Keeps the rules of the contexts, now as contexts about the term itself.
-    fn stays(mut self) -> Next {
+    fn keep_context_rules(mut self) -> Next {
         self.0.judged = None;
         self.0.contexts.retain(|context| {
             context.part = HERE;
@@ -438,7 +438,7 @@ impl Focus {
 /// The rules of the contexts, outermost first. Without [`Shared::records_steps`], only the contexts
 /// that are not in focus yet.
 #[inline]
-pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
+pub(super) fn context_rules(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
     if contexts.is_empty() && !shared.records_steps {
         return within;

@@ -30,7 +30,7 @@ pub(super) const RULES: &[Row] = &[
 ];
 
 /// A block with an environment, with its environment and its first statement.
-fn entered(s: &Stmt) -> Option<(&Block, &Env, &Stmt)> {
+fn block_parts(s: &Stmt) -> Option<(&Block, &Env, &Stmt)> {
     let Stmt::Block(block) = s else { return None };
     Some((block, block.env.as_ref()?, block.first.as_ref()?))
 }
@@ -41,51 +41,51 @@ pub fn e_block_annotate(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     if block.env.is_some() || s.is_empty() {
         return None;
     }
-    Some(Next::block(cx.block(cx.env.clone().unwrap_or_default(), block.made.clone(), block.rest.clone())))
+    Some(Next::block(cx.block(cx.env.clone().unwrap_or_default(), block.inserted.clone(), block.rest.clone())))
 }
 
 /// {ρ': {} s…} → {ρ': s…} [wsl/e-block-next-stmt, 004 Blocks and variable declarations 2]
 pub fn e_block_next_stmt(cx: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (block, env, first) = entered(s)?;
-    first.is_empty().then(|| Next::block(cx.block(env.clone(), block.made.clone(), block.rest.clone())))
+    let (block, env, first) = block_parts(s)?;
+    first.is_empty().then(|| Next::block(cx.block(env.clone(), block.inserted.clone(), block.rest.clone())))
 }
 
 /// {ρ': t s…} → t, t a terminator: a return of a value or of nothing, and discard too
 /// [wsl/e-block-terminator, 004 Blocks and variable declarations 3; WSL-C5, WSL-D1]
 pub fn e_block_terminator(_: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (_, _, first) = entered(s)?;
+    let (_, _, first) = block_parts(s)?;
     first.is_terminator().then(|| Next::part(0))
 }
 
 /// ρ' ⊢ e → e' gives {ρ': T x = e; s…} → {ρ': T x = e'; s…}: x is not bound yet
 /// [wsl/e-block-vdecl-reduce, 004 Blocks and variable declarations 4.2; WSL-C4]
 pub fn e_block_vdecl_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (_, env, Stmt::Declaration(_, _, Some(e))) = entered(s)? else { return None };
+    let (_, env, Stmt::Declaration(_, _, Some(e))) = block_parts(s)? else { return None };
     cx.in_env(env.clone(), |cx| cx.expr(e))?.at_part(0)?.inside(Rule::WslEBlockVdeclReduce, 0)
 }
 
 /// `{ρ'[x ↦ id]: s…}`, if x is declared first in `{ρ': …}`.
-fn bound(cx: &Cx, block: &Block, env: &Env, x: crate::text::Symbol, id: StoreId) -> Block {
-    let mut longer = Vec::with_capacity(env.len() + 1);
-    longer.extend_from_slice(env);
-    longer.push((x, id));
-    cx.block(Rc::new(longer), block.made.clone(), block.rest.clone())
+fn block_with_binding(cx: &Cx, block: &Block, env: &Env, x: crate::text::Symbol, id: StoreId) -> Block {
+    let mut extended = Vec::with_capacity(env.len() + 1);
+    extended.extend_from_slice(env);
+    extended.push((x, id));
+    cx.block(Rc::new(extended), block.inserted.clone(), block.rest.clone())
 }
 
 /// {ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id [wsl/e-block-vdecl-complete, 004 Blocks
 /// and variable declarations 4.3]
 pub fn e_block_vdecl_complete(cx: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (block, env, Stmt::Declaration(x, id, Some(e))) = entered(s)? else { return None };
+    let (block, env, Stmt::Declaration(x, id, Some(e))) = block_parts(s)? else { return None };
     let words = e.words()?;
     let effects = smallvec![Effect::Store(cx.address(*id), Words::from_slice(words))];
-    Some(Next::block(bound(cx, block, env, *x, *id)).with(effects).placed(cx.program().store(*id).span))
+    Some(Next::block(block_with_binding(cx, block, env, *x, *id)).with(effects).placed(cx.program().store(*id).span))
 }
 
 /// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless its threadgroup
 /// has [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution;
 /// WSL-C19, WSL-D19]
 pub fn e_block_vdecl(cx: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (block, env, Stmt::Declaration(x, id, None)) = entered(s)? else { return None };
+    let (block, env, Stmt::Declaration(x, id, None)) = block_parts(s)? else { return None };
     conclude(|| {
         let declared = cx.program().store(*id);
         let mut effects = Effects::new();
@@ -93,14 +93,14 @@ pub fn e_block_vdecl(cx: &mut Cx, s: &Stmt) -> Option<Next> {
         if declared.space != AddressSpace::Threadgroup {
             effects.push(Effect::Store(cx.address(*id), cx.default_value(declared.ty)?));
         }
-        Ok(Next::block(bound(cx, block, env, *x, *id)).with(effects).placed(declared.span))
+        Ok(Next::block(block_with_binding(cx, block, env, *x, *id)).with(effects).placed(declared.span))
     })
 }
 
 /// ρ' ⊢ s → s' gives {ρ': s s''…} → {ρ': s' s''…} [wsl/e-block-reduce, 004 Blocks and variable
 /// declarations 5]
 pub fn e_block_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
-    let (_, env, first) = entered(s)?;
+    let (_, env, first) = block_parts(s)?;
     cx.in_env(env.clone(), |cx| cx.stmt(first))?.inside(Rule::WslEBlockReduce, 0)
 }
 

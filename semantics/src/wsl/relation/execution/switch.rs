@@ -39,7 +39,7 @@ impl<'p> Cx<'_, 'p> {
 }
 
 /// The word that a switch depends on, once it is a value.
-fn switched(cx: &Cx, e: &Expr) -> Option<Word> {
+fn switch_word(cx: &Cx, e: &Expr) -> Option<Word> {
     Some(cx.opens.read(*e.words()?.first()?))
 }
 
@@ -54,7 +54,7 @@ pub fn e_switch_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 /// Switches, switch 2]
 pub fn e_switch_case_found(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Switch(e, id) = s else { return None };
-    let word = switched(cx, e)?;
+    let word = switch_word(cx, e)?;
     let mut found = cx.case_list(*id).iter().enumerate().filter_map(|(k, case)| Some((k, cx.case_bits(case, e)?)));
     match word {
         Word::Bits(bits) => cx.enter(*id, found.find(|case| case.1 == bits)?.0),
@@ -70,7 +70,7 @@ pub fn e_switch_case_found(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 /// 004 Branches and Switches, switch 3]
 pub fn e_switch_default(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let Stmt::Switch(e, id) = s else { return None };
-    let word = switched(cx, e)?;
+    let word = switch_word(cx, e)?;
     let cases = cx.case_list(*id);
     let default = cases.iter().position(|case| case.value.is_none())?;
     match word {

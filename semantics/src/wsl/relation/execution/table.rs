@@ -30,7 +30,7 @@ pub(super) enum Shape {
     /// A left-value, used as the value that it holds.
     Load,
     /// An access with a setter, used as the value that its getter returns.
-    Got,
+    GetterAccess,
     /// A left-value, used as the target of an assignment.
     Assigned,
     Parens,
@@ -70,7 +70,7 @@ impl Shape {
             Form::Left(_) => Shape::Left,
             Form::Variable(_) => Shape::Variable,
             Form::Coerce(Coercion::LeftToRight, _) => Shape::Load,
-            Form::Coerce(Coercion::AbstractToRight, _) => Shape::Got,
+            Form::Coerce(Coercion::AbstractToRight, _) => Shape::GetterAccess,
             Form::Coerce(Coercion::LeftToAbstract, _) => Shape::Assigned,
             Form::Parens(_) => Shape::Parens,
             Form::Comma(_) => Shape::Comma,
@@ -286,8 +286,8 @@ impl Rules {
     /// The table with the function of one rule replaced. The replacement may call the original
     /// function. A rule that the table does not contain is not added.
     #[must_use]
-    pub fn replace(mut self, rule: Rule, by: Replacement) -> Rules {
-        match by {
+    pub fn replace(mut self, rule: Rule, replacement: Replacement) -> Rules {
+        match replacement {
             Replacement::Expr(f) => {
                 self.exprs.replace(rule, f);
                 self.lefts.replace(rule, f);

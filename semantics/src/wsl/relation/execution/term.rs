@@ -129,7 +129,7 @@ pub struct Block {
     /// The source statements after it, as indices into the blocks of the typed program.
     pub rest: Range<u32>,
     /// Statements that a rule made, in reverse order. They come before `rest`.
-    pub made: Vec<Stmt>,
+    pub inserted: Vec<Stmt>,
 }
 
 impl Expr {
@@ -214,7 +214,7 @@ impl Stmt {
 
     /// Whether it is the empty block, annotated or not (ERRATA WSL-D6).
     pub fn is_empty(&self) -> bool {
-        matches!(self, Stmt::Block(block) if block.first.is_none() && block.rest.is_empty() && block.made.is_empty())
+        matches!(self, Stmt::Block(block) if block.first.is_none() && block.rest.is_empty() && block.inserted.is_empty())
     }
 
     /// Whether it is a terminator that cannot be reduced. This includes a `return` without a value

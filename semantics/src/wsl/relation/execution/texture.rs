@@ -7,7 +7,7 @@
 //! texel load of another texture is a load of its constant memory. Sampling reads that memory
 //! without an event, since it never changes.
 
-use super::builtin::{Values, called};
+use super::builtin::{Values, library_call};
 use super::next::conclude;
 use super::table::{Class, Function::Expr as E, Row, Shape};
 use super::term::Expr;
@@ -35,7 +35,7 @@ pub(super) const RULES: &[Row] = &[
 ];
 
 /// A call of a texture function, with its arguments.
-struct Called<'e> {
+struct TextureCall<'e> {
     function: LibraryFunction,
     all: Values<'e>,
     object: ObjectId,
@@ -50,13 +50,13 @@ fn object(all: &Values, at: usize) -> Option<ObjectId> {
     }
 }
 
-impl<'e> Called<'e> {
+impl<'e> TextureCall<'e> {
     /// The call of a function of that class, whose first argument is a texture.
-    fn of(cx: &Cx<'e, '_>, e: &'e Expr, class: Class) -> Option<Called<'e>> {
-        let (function, all) = called(e, |of| of == class)?;
+    fn of(cx: &Cx<'e, '_>, e: &'e Expr, class: Class) -> Option<TextureCall<'e>> {
+        let (function, all) = library_call(e, |of| of == class)?;
         let object = object(&all, 0)?;
         let texture = cx.memory.opaques.texture(object)?;
-        Some(Called { function, object, texture, all })
+        Some(TextureCall { function, object, texture, all })
     }
 
     /// The sampler, which is the second argument.
@@ -72,7 +72,7 @@ impl<'e> Called<'e> {
 
 /// The step of a call that filters a texture.
 fn filter(cx: &mut Cx, e: &Expr, class: Class) -> Option<Next> {
-    let call = Called::of(cx, e, class)?;
+    let call = TextureCall::of(cx, e, class)?;
     let (sampler, meaning, arguments) = (call.sampler(cx)?, call.function.meaning(), call.after(cx, 2));
     conclude(|| {
         let mut effects = Effects::new();
@@ -111,7 +111,7 @@ pub fn e_texture_compare(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// s's comparisons with them [wsl/e-texture-gather, 004 Sampler and texture operations; WSL-D22,
 /// WSL-D23]
 pub fn e_texture_gather(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let call = Called::of(cx, e, Class::Gather)?;
+    let call = TextureCall::of(cx, e, Class::Gather)?;
     let types = &cx.program().env.types;
     let Type::Texture(_, of) = types.get(call.all.first()?.0) else { return None };
     let of = (call.texture, elements_of(types, of).1, call.sampler(cx)?);
@@ -125,21 +125,21 @@ pub fn e_texture_gather(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// Load(t, x, …) → v, the texel of t at x [wsl/e-texture-load, 004 Sampler and texture operations;
 /// WSL-D21, WSL-D22]
 pub fn e_texture_load(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let call = Called::of(cx, e, Class::Load)?;
+    let call = TextureCall::of(cx, e, Class::Load)?;
     let mut arguments = call.after(cx, 1);
     let (scalar, coordinates) = arguments.typed()?;
     let offset = arguments.elements().unwrap_or(&[]);
     conclude(|| {
         let (of, count) = elements_of(&cx.program().env.types, e.ty);
-        let held = count.min(call.texture.channels());
+        let component_count = count.min(call.texture.channels());
         let is_definite = |word: &Word| cx.opens.read(*word).definite().is_some();
         let mut loads = Loads { effects: Effects::new(), texels: 0 };
         let elements = if offset.iter().all(is_definite) && !coordinates.iter().all(is_definite) {
             let otherwise: Words = (0..count).map(|_| cx.opens.leaf(None, of, 0)).collect();
-            cx.load_somewhere(&call, scalar, Words::from_slice(coordinates), offset, (held, &otherwise), &mut loads)?
+            cx.load_somewhere(&call, scalar, Words::from_slice(coordinates), offset, (component_count, &otherwise), &mut loads)?
         } else {
-            let named = texel::named(cx.opens, call.texture, (scalar, coordinates), offset);
-            let mut elements = cx.load_texel(&call, named, held, &mut loads)?;
+            let position = texel::named_texel(cx.opens, call.texture, (scalar, coordinates), offset);
+            let mut elements = cx.load_texel(&call, position, component_count, &mut loads)?;
             while elements.len() < count {
                 elements.push(cx.opens.leaf(None, of, 0));
             }
@@ -160,19 +160,25 @@ const MAX_NAMED: usize = 4096;
 
 impl Cx<'_, '_> {
     /// Loads `held` components of a texel. Empty if there is no such texel.
-    fn load_texel(&mut self, call: &Called, named: Option<(i64, [i64; 3])>, held: usize, loads: &mut Loads) -> Result<Words, Stop> {
+    fn load_texel(
+        &mut self,
+        call: &TextureCall,
+        position: Option<(i64, [i64; 3])>,
+        component_count: usize,
+        loads: &mut Loads,
+    ) -> Result<Words, Stop> {
         let (object, texture) = (call.object, call.texture);
-        let place = named.and_then(|(level, at)| {
+        let place = position.and_then(|(level, at)| {
             let level = u32::try_from(level).ok()?;
             Some((Address::of(object, texture.offset(level, at)?), level, at))
         });
         let mut elements = Words::new();
         let Some((address, level, at)) = place else { return Ok(elements) };
         if is_writable(texture.kind) {
-            let loaded = self.load(address, held as u32, &mut loads.effects)?;
+            let loaded = self.load(address, component_count as u32, &mut loads.effects)?;
             elements.extend(loaded.into_iter().enumerate().map(|(c, word)| texture.loaded(self.opens, c, word)));
         } else {
-            for c in 0..held {
+            for c in 0..component_count {
                 let Some(word) = texture.texel(self.opens, &self.memory.opaques, object, level, at, c) else {
                     return self.stuck("a texel is out of its texture");
                 };
@@ -188,11 +194,11 @@ impl Cx<'_, '_> {
     /// there is no texel or component.
     fn load_somewhere(
         &mut self,
-        call: &Called,
+        call: &TextureCall,
         scalar: Scalar,
         mut coordinates: Words,
         offset: &[Word],
-        (held, otherwise): (usize, &Words),
+        (component_count, otherwise): (usize, &Words),
         loads: &mut Loads,
     ) -> Result<Words, Stop> {
         let open = coordinates.iter().position(|&word| self.opens.read(word).definite().is_none());
@@ -201,13 +207,13 @@ impl Cx<'_, '_> {
             if loads.texels > MAX_NAMED {
                 return Err(Stop::Limit(Limit { what: "texels that open coordinates may name", bound: MAX_NAMED as u64 }));
             }
-            let named = texel::named(self.opens, call.texture, (scalar, &coordinates), offset);
-            let mut elements = self.load_texel(call, named, held, loads)?;
+            let position = texel::named_texel(self.opens, call.texture, (scalar, &coordinates), offset);
+            let mut elements = self.load_texel(call, position, component_count, loads)?;
             elements.extend_from_slice(&otherwise[elements.len()..]);
             return Ok(elements);
         };
-        let which = coordinates[k];
-        let listed = self.opens.values(which);
+        let coordinate = coordinates[k];
+        let listed = self.opens.values(coordinate);
         if listed.is_none() && !is_writable(call.texture.kind) {
             return Ok(otherwise.clone());
         }
@@ -216,46 +222,47 @@ impl Cx<'_, '_> {
         let sides = call.texture.sides(0);
         let most = sides.into_iter().max().unwrap_or(0).max(call.texture.image.levels());
         let values = listed.clone().unwrap_or_else(|| (0..most).collect());
-        let mut each: Vec<(u32, Words)> = Vec::with_capacity(values.len());
+        let mut words_of_values: Vec<(u32, Words)> = Vec::with_capacity(values.len());
         for value in values {
             coordinates[k] = Word::Bits(value);
-            each.push((value, self.load_somewhere(call, scalar, coordinates.clone(), offset, (held, otherwise), loads)?));
+            words_of_values
+                .push((value, self.load_somewhere(call, scalar, coordinates.clone(), offset, (component_count, otherwise), loads)?));
         }
         if listed.is_none() {
             return Ok(otherwise.clone());
         }
-        let of_all = |c: usize| each.iter().map(|(value, words)| (*value, words[c])).collect::<Vec<(u32, Word)>>();
-        Ok((0..otherwise.len()).map(|c| self.opens.among(which, &of_all(c))).collect())
+        let cases_of = |c: usize| words_of_values.iter().map(|(value, words)| (*value, words[c])).collect::<Vec<(u32, Word)>>();
+        Ok((0..otherwise.len()).map(|c| self.opens.select(coordinate, &cases_of(c))).collect())
     }
 }
 
 /// Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is
 /// one [wsl/e-texture-store, 004 Sampler and texture operations; WSL-D21, WSL-D22]
 pub fn e_texture_store(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let call = Called::of(cx, e, Class::Store)?;
+    let call = TextureCall::of(cx, e, Class::Store)?;
     let (object, texture) = (call.object, call.texture);
     let mut arguments = call.after(cx, 1);
     let (value, words) = (arguments.elements()?, arguments.typed()?);
     conclude(|| {
         let nothing = Next::value(e, Words::new());
-        let named = texel::named(cx.opens, texture, words, &[]).map(|(_, at)| texture.offset(0, at));
-        if let Some(None) = named {
+        let byte_offset = texel::named_texel(cx.opens, texture, words, &[]).map(|(_, at)| texture.offset(0, at));
+        if let Some(None) = byte_offset {
             return Ok(nothing);
         }
         // No term is made from the value before the thread has its turn.
-        let first = Address::of(object, named.flatten().unwrap_or(0));
+        let first = Address::of(object, byte_offset.flatten().unwrap_or(0));
         cx.turn(first, texture.channels(), false)?;
-        let mut held = Words::new();
+        let mut codes = Words::new();
         for c in 0..texture.channels() {
-            held.push(match value.get(c) {
+            codes.push(match value.get(c) {
                 Some(&word) => texture.stored(cx.opens, c, word),
                 // The stored value has no such component, so the code is unspecified.
                 None => texture.any_code(cx.opens, c),
             });
         }
-        Ok(nothing.with(match named {
-            Some(_) => smallvec![Effect::Store(first, held)],
-            None => cx.store_somewhere(object, texture, words.1, &held)?,
+        Ok(nothing.with(match byte_offset {
+            Some(_) => smallvec![Effect::Store(first, codes)],
+            None => cx.store_somewhere(object, texture, words.1, &codes)?,
         }))
     })
 }
@@ -263,46 +270,47 @@ pub fn e_texture_store(cx: &mut Cx, e: &Expr) -> Option<Next> {
 impl Cx<'_, '_> {
     /// A store to a texel with unspecified coordinates. Each texel that they may name is stored to.
     /// It gets the new value if the coordinates name it, and keeps its old value otherwise.
-    fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Result<Effects, Stop> {
+    fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], codes: &[Word]) -> Result<Effects, Stop> {
         let mut effects = Effects::new();
         let sides = texture.sides(0);
         let dimensions = usize::from(dimensions_of(texture.kind));
         // The order of the coordinates is the dimensions, then the layer.
         let axis = |k: usize| if k < dimensions { k } else { 2 };
         let listed: Vec<Option<Vec<u32>>> = words.iter().map(|&word| self.opens.values(word)).collect();
-        let mut may: [Vec<u32>; 3] = [vec![0], vec![0], vec![0]];
+        let mut candidates: [Vec<u32>; 3] = [vec![0], vec![0], vec![0]];
         for (k, listed) in listed.iter().enumerate() {
             let side = sides[axis(k)];
-            may[axis(k)] = match listed {
+            candidates[axis(k)] = match listed {
                 Some(values) => values.iter().copied().filter(|&v| v < side).collect(),
                 None => (0..side).collect(),
             };
         }
-        for &z in &may[2] {
-            for &y in &may[1] {
-                for &x in &may[0] {
+        for &z in &candidates[2] {
+            for &y in &candidates[1] {
+                for &x in &candidates[0] {
                     let at = [x, y, z];
                     let Some(bytes) = texture.offset(0, at.map(i64::from)) else { continue };
                     let address = Address::of(object, bytes);
-                    let Some(old) = self.memory.read(self.opens, address, held.len() as u32) else {
+                    let Some(old) = self.memory.read(self.opens, address, codes.len() as u32) else {
                         return self.stuck("a texel is out of its texture");
                     };
-                    let mut either = Words::new();
-                    for (&old, &new) in old.iter().zip(held) {
+                    let mut merged = Words::new();
+                    for (&old, &new) in old.iter().zip(codes) {
                         let mut word = new;
-                        for (k, &which) in words.iter().enumerate() {
+                        for (k, &coordinate) in words.iter().enumerate() {
                             word = match &listed[k] {
                                 Some(values) => {
-                                    let here = at[axis(k)];
-                                    let cases: Vec<(u32, Word)> = values.iter().map(|&v| (v, if v == here { word } else { old })).collect();
-                                    self.opens.among(which, &cases)
+                                    let own_coordinate = at[axis(k)];
+                                    let cases: Vec<(u32, Word)> =
+                                        values.iter().map(|&v| (v, if v == own_coordinate { word } else { old })).collect();
+                                    self.opens.select(coordinate, &cases)
                                 }
-                                None => self.either(old, word, texture.scalar()),
+                                None => self.one_of_two(old, word, texture.scalar()),
                             };
                         }
-                        either.push(word);
+                        merged.push(word);
                     }
-                    effects.push(Effect::Store(address, either));
+                    effects.push(Effect::Store(address, merged));
                     if self.opens.full() {
                         return Ok(effects);
                     }
@@ -313,7 +321,7 @@ impl Cx<'_, '_> {
     }
 
     /// A word that is one of two. Nothing decides which.
-    fn either(&mut self, old: Word, new: Word, scalar: Scalar) -> Word {
+    fn one_of_two(&mut self, old: Word, new: Word, scalar: Scalar) -> Word {
         let first = self.opens.read(old).definite().unwrap_or(0);
         match self.opens.possible(old).or(self.opens.possible(new)) {
             Possible::Values(values) => self.opens.leaf(Some(&values), scalar, first),
@@ -326,11 +334,11 @@ impl Cx<'_, '_> {
 /// one was named, through the pointers [wsl/e-texture-dimensions, 004 Sampler and texture
 /// operations; WSL-D22]
 pub fn e_texture_dimensions(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let call = Called::of(cx, e, Class::Dimensions)?;
+    let call = TextureCall::of(cx, e, Class::Dimensions)?;
     let (texture, levels) = (call.texture, call.texture.image.levels());
-    let is_named = call.all.get(1).is_some_and(|a| a.0 == TypeId::UINT);
-    let named = if is_named { call.after(cx, 1).element() } else { None };
-    let level = named.map_or(Word::Bits(0), |level| cx.opens.read(level));
+    let has_level = call.all.get(1).is_some_and(|a| a.0 == TypeId::UINT);
+    let level_argument = if has_level { call.after(cx, 1).element() } else { None };
+    let level = level_argument.map_or(Word::Bits(0), |level| cx.opens.read(level));
     let mut numbers: Vec<Possible> = Vec::new();
     for &axis in texture.axes() {
         numbers.push(match level.definite() {
@@ -346,11 +354,11 @@ pub fn e_texture_dimensions(cx: &mut Cx, e: &Expr) -> Option<Next> {
             }
         });
     }
-    if named.is_some() {
+    if level_argument.is_some() {
         numbers.push(Possible::Values(vec![levels]));
     }
     let mut effects = Effects::new();
-    for (number, (ty, words)) in numbers.into_iter().zip(call.all.iter().skip(1 + usize::from(is_named))) {
+    for (number, (ty, words)) in numbers.into_iter().zip(call.all.iter().skip(1 + usize::from(has_level))) {
         let to = super::pointee(cx.program(), *ty);
         let Word::Address(address) = *words.first()? else { return None };
         let scalar = if to == Some(TypeId::FLOAT) { Scalar::Float } else { Scalar::Uint };

@@ -127,7 +127,7 @@ impl Resource {
     /// # Errors
     /// If the two cannot be one resource.
     pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), InvalidInput> {
-        let alike = match (&mut self.held, &next.held) {
+        let compatible = match (&mut self.held, &next.held) {
             (ResourceContents::Buffer(a), ResourceContents::Buffer(b)) if a.space == b.space => {
                 for other in [(b.element, b.stride)].iter().chain(&b.others) {
                     if other.0 != a.element && !a.others.contains(other) {
@@ -140,7 +140,7 @@ impl Resource {
             (ResourceContents::Sampler(_), ResourceContents::Sampler(_)) => true,
             _ => false,
         };
-        if !alike {
+        if !compatible {
             let (first, before, after) = (&self.name, self.held.type_text(program), next.held.type_text(program));
             return Err(InvalidInput::new(
                 InputFault::Type,
@@ -246,14 +246,14 @@ fn is_register_text(program: &Program, text: &str, register: crate::text::Symbol
 
 impl Dispatch<'_> {
     /// The arguments of one thread, from its group, its place in the group, and its index there.
-    pub(in crate::wsl) fn arguments(&self, shared: &Shared, group: [u32; 3], inside: [u32; 3], index: u32) -> Vec<Value> {
+    pub(in crate::wsl) fn arguments(&self, shared: &Shared, group: [u32; 3], position: [u32; 3], index: u32) -> Vec<Value> {
         let size = self.size();
         let builtin = |semantic| -> Vec<u32> {
-            let global = |k: usize| group[k].wrapping_mul(size[k]).wrapping_add(inside[k]);
+            let global = |k: usize| group[k].wrapping_mul(size[k]).wrapping_add(position[k]);
             match semantic {
                 BuiltinSemantic::DispatchThreadId => vec![global(0), global(1), global(2), 0],
                 BuiltinSemantic::GroupId => vec![group[0], group[1], group[2], 0],
-                BuiltinSemantic::GroupThreadId => vec![inside[0], inside[1], inside[2], 0],
+                BuiltinSemantic::GroupThreadId => vec![position[0], position[1], position[2], 0],
                 BuiltinSemantic::GroupIndex => vec![index],
                 _ => vec![0],
             }

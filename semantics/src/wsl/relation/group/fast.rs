@@ -36,7 +36,7 @@ impl Dispatch<'_> {
             return Err(InvalidInput::new(InputFault::Limit, "there are more than 2^32 threads or groups"));
         };
         let shared = Shared::laid_out(self.program, self.entry.function, Planted::default())?;
-        let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
+        let at = |n: u32, sizes: [u32; 3]| [n % sizes[0], n / sizes[0] % sizes[1], n / sizes[0] / sizes[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
             // The arguments of a thread of a compute entry point are definite.
             let _ = flat_words(&self.resources, &self.arguments(&shared, at(group, self.groups), at(thread, size), thread), words);
@@ -81,9 +81,9 @@ impl Outside {
 
 /// The possible values of words, some of which have no value.
 pub(in crate::wsl) fn possible(buffers: &[Vec<u32>], undefined: &[Vec<bool>]) -> Vec<Vec<Possible>> {
-    let none: &[bool] = &[];
+    let nothing_undefined: &[bool] = &[];
     let words = |(k, words): (usize, &Vec<u32>)| -> Vec<Possible> {
-        let undefined = undefined.get(k).map_or(none, |u| &u[..]);
+        let undefined = undefined.get(k).map_or(nothing_undefined, |u| &u[..]);
         let word = |(at, &bits)| if undefined.get(at) == Some(&true) { Possible::Any } else { Possible::Values(vec![bits]) };
         words.iter().enumerate().map(word).collect()
     };

@@ -102,14 +102,14 @@ impl Dispatch<'_> {
         let (mut known, mut fuel) = (Known::default(), settings.fuel);
         for _ in 0..MAX_PASSES {
             let mut pass = Pass::new(&known, fuel);
-            let complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.spent || pass.raced(settings) {
-                false => pass.way(self, (&shared, topology), settings, ways),
+            let complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.out_of_fuel || pass.raced(settings) {
+                false => pass.follow_way(self, (&shared, topology), settings, ways),
                 true => Vec::new(),
             });
-            pass.shown.complete = complete && !pass.spent;
+            pass.shown.complete = complete && !pass.out_of_fuel;
             let raced = pass.raced(settings);
-            let Pass { mut shown, learnt, fired, every_order, halted, fuel: left, .. } = pass;
-            fuel = left;
+            let Pass { mut shown, learnt, fired, every_order, halted, fuel: remaining, .. } = pass;
+            fuel = remaining;
             if let Some(ending) = halted {
                 return ending;
             }
@@ -194,17 +194,17 @@ struct Pass<'k> {
     halted: Option<Ending>,
     /// The fuel that is left, and whether ways were left out because it ran out.
     fuel: u64,
-    spent: bool,
+    out_of_fuel: bool,
 }
 
 impl<'k> Pass<'k> {
     fn new(known: &'k Known, fuel: u64) -> Pass<'k> {
         let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
-        Pass { shown: Shown::default(), known, learnt, fired, every_order: true, halted: None, fuel, spent: false }
+        Pass { shown: Shown::default(), known, learnt, fired, every_order: true, halted: None, fuel, out_of_fuel: false }
     }
 
     /// Whether the time limit has passed. This ends the pass.
-    fn passed(&mut self, settings: &Settings) -> bool {
+    fn time_passed(&mut self, settings: &Settings) -> bool {
         let limit = TimeLimit::passed(settings.time);
         if let Some(limit) = limit {
             self.halted = Some(Ending::Other(Outcome::Limit(limit)));
@@ -219,8 +219,8 @@ impl<'k> Pass<'k> {
 
     /// Follows a way, in the order of the schedule or in every order. Returns the ways that
     /// were followed.
-    fn way(&mut self, dispatch: &Dispatch, (shared, topology): (&Shared, Topology), settings: &Settings, ways: Ways) -> Vec<Ways> {
-        if self.passed(settings) {
+    fn follow_way(&mut self, dispatch: &Dispatch, (shared, topology): (&Shared, Topology), settings: &Settings, ways: Ways) -> Vec<Ways> {
+        if self.time_passed(settings) {
             return Vec::new();
         }
         if settings.schedule.is_some() {
@@ -230,25 +230,29 @@ impl<'k> Pass<'k> {
             return vec![run.world.opens.ways];
         }
         let (known, fuel) = (self.known, self.fuel);
-        let begin = || Run::new(dispatch, shared, settings, topology, (ways.again(), fuel), known).gated();
+        let begin = || Run::new(dispatch, shared, settings, topology, (ways.again(), fuel), known).in_every_order();
         let budget = Budget { executions: settings.ways.saturating_sub(self.shown.ways).max(1) as u64, ..Budget::default() };
-        let mut gone = Vec::new();
-        let done = interleavings::explore(begin, budget, |run: &Run, _| {
+        let mut followed = Vec::new();
+        let explored = interleavings::explore(begin, budget, |run: &Run, _| {
             self.add(run);
-            gone.push(run.world.opens.ways.clone());
-            if self.halted.is_some() || self.spent || self.passed(settings) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            followed.push(run.world.opens.ways.clone());
+            if self.halted.is_some() || self.out_of_fuel || self.time_passed(settings) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
-        self.every_order &= done.complete;
-        gone
+        self.every_order &= explored.complete;
+        followed
     }
 
     /// Adds the results of a finished run.
     fn add(&mut self, run: &Run) {
-        let given = self.fuel;
-        let left = || given.saturating_sub(run.steps + run.world.opens.steps_of_work());
-        self.fuel = left();
+        let fuel_before = self.fuel;
+        let remaining = || fuel_before.saturating_sub(run.steps + run.world.opens.steps_of_work());
+        self.fuel = remaining();
         if matches!(run.halted, Some(Ending::OutOfFuel(_))) && self.shown.ways > 0 {
-            self.spent = true;
+            self.out_of_fuel = true;
             return;
         }
         self.shown.ways += 1;
@@ -260,7 +264,7 @@ impl<'k> Pass<'k> {
             return;
         }
         let buffers = run.buffers();
-        self.fuel = left();
+        self.fuel = remaining();
         match self.shown.buffers.is_empty() {
             true => self.shown.buffers = buffers,
             false => {

@@ -23,7 +23,7 @@ pub(super) struct Run<'a, 'p> {
     turns: Turns,
     /// Whether every order is tried. Threads then wait for their turn before accesses whose order
     /// others may observe.
-    gated: bool,
+    in_every_order: bool,
     dispatch: &'a Dispatch<'p>,
     settings: &'a Settings,
     /// By thread number, the footprint of its next access, if every order is tried.
@@ -67,8 +67,8 @@ impl<'a, 'p> Run<'a, 'p> {
             let words = vec![Word::Bits(0); shared.group_words];
             let object = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
             let mut threads = Vec::new();
-            for (index, inside) in places(size).enumerate() {
-                let arguments = dispatch.arguments(shared, at, inside, index as u32);
+            for (index, position) in places(size).enumerate() {
+                let arguments = dispatch.arguments(shared, at, position, index as u32);
                 let program = call_of(dispatch.program, dispatch.entry.function, arguments);
                 threads.push((Thread::new(shared, &mut memory, number, object, program), State::Running));
                 number += 1;
@@ -86,7 +86,7 @@ impl<'a, 'p> Run<'a, 'p> {
             groups,
             topology,
             turns: Turns::default(),
-            gated: false,
+            in_every_order: false,
             dispatch,
             settings,
             next,
@@ -116,8 +116,8 @@ impl<'a, 'p> Run<'a, 'p> {
 
     /// Prepares the run to try every order. Each thread advances to its first access whose order
     /// others may observe.
-    pub(super) fn gated(mut self) -> Self {
-        self.gated = true;
+    pub(super) fn in_every_order(mut self) -> Self {
+        self.in_every_order = true;
         let gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
         self.groups.iter_mut().flat_map(|group| &mut group.threads).for_each(|(thread, _)| thread.gate = gate);
         turns::admit(&mut self, &mut ());
@@ -191,12 +191,12 @@ impl<'a, 'p> Run<'a, 'p> {
     }
 
     /// Whether the run ends because of a race.
-    fn raced(&self) -> bool {
+    fn ended_by_race(&self) -> bool {
         self.settings.until_race && self.world.memory.races.as_ref().is_some_and(|races| !races.found.is_empty())
     }
 
     /// Advances a thread to its next access whose order others may observe.
-    fn up_to_next(&mut self, g: usize, t: usize) {
+    fn advance_to_access(&mut self, g: usize, t: usize) {
         while !self.is_over() && self.groups[g].threads[t].1 == State::Running {
             if let Some(footprint) = self.step_once(g, t) {
                 let number = self.groups[g].threads[t].0.number;
@@ -241,9 +241,9 @@ impl Threads for Run<'_, '_> {
 
     fn act(&mut self, number: u32, (): &mut ()) -> Turn {
         let (g, t) = self.place_of(number);
-        if self.gated {
-            self.groups[g].threads[t].0.passes = true;
-            self.up_to_next(g, t);
+        if self.in_every_order {
+            self.groups[g].threads[t].0.has_turn = true;
+            self.advance_to_access(g, t);
         } else {
             self.step_once(g, t);
         }
@@ -252,8 +252,8 @@ impl Threads for Run<'_, '_> {
 
     fn settle(&mut self, number: u32, (): &mut ()) -> Turn {
         let (g, t) = self.place_of(number);
-        if self.gated {
-            self.up_to_next(g, t);
+        if self.in_every_order {
+            self.advance_to_access(g, t);
         }
         self.state_at(g, t)
     }
@@ -279,7 +279,7 @@ impl Threads for Run<'_, '_> {
     }
 
     fn is_over(&self) -> bool {
-        self.halted.is_some() || self.raced()
+        self.halted.is_some() || self.ended_by_race()
     }
 }
 

@@ -35,11 +35,11 @@ pub fn check(b: &mut Builder, item: &Item, stage: Stage, direction: Direction) {
     }
 }
 
-fn what(env: &Environment, item: &Item) -> String {
+fn item_text(env: &Environment, item: &Item) -> String {
     item.name.map_or("what this entry point returns".to_string(), |n| format!("`{}`", env.names.name(n)))
 }
 
-pub(super) fn shown(semantic: Semantic) -> String {
+pub(super) fn semantic_text(semantic: Semantic) -> String {
     match semantic {
         Semantic::Builtin(s) => s.keyword().into(),
         Semantic::Target(n) => format!("SV_Target {n}"),
@@ -50,7 +50,7 @@ pub(super) fn shown(semantic: Semantic) -> String {
     }
 }
 
-fn side(direction: Direction) -> &'static str {
+fn direction_text(direction: Direction) -> &'static str {
     match direction {
         Direction::In => "an argument",
         Direction::Out => "a result",
@@ -70,8 +70,13 @@ pub fn ep_stage_buckets(b: &mut Builder, item: &Item, semantic: Semantic, stage:
         (Stage::Compute(_), Direction::Out) => false,
     };
     b.require(Rule::WslEpStageBuckets, holds, |env| {
-        let (what, shown, side, stage) = (what(env, item), shown(semantic), side(direction), stage.keyword());
-        Error::new(Rule::WslEpStageBuckets, item.span, format!("{what} is {shown}, which {side} of a {stage} entry point cannot be"))
+        let (item_text, semantic_text, direction_text, stage) =
+            (item_text(env, item), semantic_text(semantic), direction_text(direction), stage.keyword());
+        Error::new(
+            Rule::WslEpStageBuckets,
+            item.span,
+            format!("{item_text} is {semantic_text}, which {direction_text} of a {stage} entry point cannot be"),
+        )
     })
 }
 
@@ -100,10 +105,16 @@ fn builtin_type(semantic: Semantic, stage: Stage, direction: Direction) -> Optio
 pub fn ep_builtin(b: &mut Builder, item: &Item, semantic: Semantic, stage: Stage, direction: Direction) {
     let ty = builtin_type(semantic, stage, direction);
     b.require(Rule::WslEpBuiltin, ty == Some(item.ty), |env| {
-        let (what, shown) = (what(env, item), shown(semantic));
+        let (item_text, semantic_text) = (item_text(env, item), semantic_text(semantic));
         let message = match ty {
-            None => format!("{what} is {shown}, which is not available as {} of a {} entry point", side(direction), stage.keyword()),
-            Some(ty) => format!("{what} is {shown} and has the type {}; the rule needs {}", env.type_name(item.ty), env.type_name(ty)),
+            None => format!(
+                "{item_text} is {semantic_text}, which is not available as {} of a {} entry point",
+                direction_text(direction),
+                stage.keyword()
+            ),
+            Some(ty) => {
+                format!("{item_text} is {semantic_text} and has the type {}; the rule needs {}", env.type_name(item.ty), env.type_name(ty))
+            }
         };
         Error::new(Rule::WslEpBuiltin, item.span, message)
     });
@@ -116,7 +127,7 @@ pub fn ep_resource_type(b: &mut Builder, item: &Item) -> bool {
     b.require(Rule::WslEpResourceType, holds, |env| {
         let message = format!(
             "the resource {} has the type {}; the rule needs a texture, a sampler or an array reference",
-            what(env, item),
+            item_text(env, item),
             env.type_name(item.ty)
         );
         Error::new(Rule::WslEpResourceType, item.span, message)
@@ -134,7 +145,7 @@ pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
     };
     b.require(Rule::WslEpResourceSpace, matches!(space, AddressSpace::Constant | AddressSpace::Device), |env| {
         let message =
-            format!("the resource {} is in the {} address space; the rule needs device or constant", what(env, item), space.keyword());
+            format!("the resource {} is in the {} address space; the rule needs device or constant", item_text(env, item), space.keyword());
         Error::new(Rule::WslEpResourceSpace, item.span, message)
     })
 }
@@ -143,11 +154,11 @@ pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
 ///                                 [wsl/ep-slice-element, 004 Arguments and Return Types, bucket 2]
 pub fn ep_slice_element(b: &mut Builder, item: &Item) {
     let Type::ArrayReference(_, element) = b.env.types.get(item.ty) else { return };
-    let wrong = b.no_slice_element(element);
-    b.require(Rule::WslEpSliceElement, wrong.is_none(), |env| {
-        let found = wrong.map(|ty| env.type_name(ty)).unwrap_or_default();
+    let forbidden = b.forbidden_element(element);
+    b.require(Rule::WslEpSliceElement, forbidden.is_none(), |env| {
+        let found = forbidden.map(|ty| env.type_name(ty)).unwrap_or_default();
         let message =
-            format!("the resource {} holds {found}; it may hold scalars, vectors, matrices and structures of them", what(env, item));
+            format!("the resource {} holds {found}; it may hold scalars, vectors, matrices and structures of them", item_text(env, item));
         Error::new(Rule::WslEpSliceElement, item.span, message)
     });
 }
@@ -159,7 +170,7 @@ pub fn ep_stage_variable(b: &mut Builder, item: &Item) {
     b.require(Rule::WslEpStageVariable, holds, |env| {
         let message = format!(
             "the attribute {} has the type {}; the rule needs a scalar, a vector or a matrix",
-            what(env, item),
+            item_text(env, item),
             env.type_name(item.ty)
         );
         Error::new(Rule::WslEpStageVariable, item.span, message)
@@ -171,8 +182,11 @@ pub fn ep_stage_variable(b: &mut Builder, item: &Item) {
 pub fn ep_specialized(b: &mut Builder, item: &Item) {
     let holds = matches!(b.env.types.get(item.ty), Type::Scalar(_));
     b.require(Rule::WslEpSpecialized, holds, |env| {
-        let message =
-            format!("the specialization constant {} has the type {}; the rule needs a scalar", what(env, item), env.type_name(item.ty));
+        let message = format!(
+            "the specialization constant {} has the type {}; the rule needs a scalar",
+            item_text(env, item),
+            env.type_name(item.ty)
+        );
         Error::new(Rule::WslEpSpecialized, item.span, message)
     });
 }
@@ -183,7 +197,7 @@ fn not_both(b: &mut Builder, rule: Rule, item: &Item, first: Qualifier, second: 
         Error::new(
             rule,
             item.span,
-            format!("{} is both {} and {}; the rule needs at most one", what(env, item), first.keyword(), second.keyword()),
+            format!("{} is both {} and {}; the rule needs at most one", item_text(env, item), first.keyword(), second.keyword()),
         )
     });
 }

@@ -1,6 +1,6 @@
 //! Arguments and results, flattened through structures: seed 004 "Arguments and Return Types".
 
-use super::bucket::shown;
+use super::bucket::semantic_text;
 use super::{Item, MAX_ITEMS};
 use crate::rule::Rule;
 use crate::text::Symbol;
@@ -133,7 +133,8 @@ pub fn ep_single(b: &mut Builder, results: &[Item]) {
         let Some((semantic, span)) = item.semantic.filter(|(s, _)| *s != Semantic::OutOfRange) else { continue };
         let first = *seen.entry(semantic).or_insert(item);
         b.require(Rule::WslEpSingle, std::ptr::eq(first, item), |_| {
-            let message = format!("another result is {}; the rule needs one of each, for nothing says which counts", shown(semantic));
+            let message =
+                format!("another result is {}; the rule needs one of each, for nothing says which counts", semantic_text(semantic));
             Error::new(Rule::WslEpSingle, span, message).note(first.semantic.map(|(_, span)| span), "the other one is here")
         });
     }

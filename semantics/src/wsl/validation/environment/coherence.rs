@@ -38,8 +38,8 @@ impl Builder<'_> {
 
 fn missing_getter(rule: Rule, env: &Environment, id: FunctionId, getter: &str, value: TypeId, found: Option<TypeId>) -> Error {
     let f = env.function(id);
-    let taken: Vec<String> = f.parameters[..f.parameters.len() - 1].iter().map(|p| env.type_name(p.ty)).collect();
-    let needed = format!("{} {getter}({})", env.type_name(value), taken.join(", "));
+    let parameter_types: Vec<String> = f.parameters[..f.parameters.len() - 1].iter().map(|p| env.type_name(p.ty)).collect();
+    let needed = format!("{} {getter}({})", env.type_name(value), parameter_types.join(", "));
     let message = match found {
         None => format!("`{}` has no getter; the rule needs `{needed}`", env.signature(id)),
         Some(ty) => format!("the getter of `{}` returns {}; the rule needs `{needed}`", env.signature(id), env.type_name(ty)),
@@ -81,23 +81,23 @@ pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
 /// `first` is the first declared function of that name and those types. The functions of the
 /// library and the generated functions count as declarations too.
 pub fn v_function_duplicate(b: &mut Builder, id: FunctionId, first: FunctionId) {
-    let other = if first != id { Some(Other::Declared(first)) } else { elsewhere(b, id) };
-    b.require(Rule::WslVFunctionDuplicate, other.is_none(), |env| {
+    let clash = if first != id { Some(Clash::Declared(first)) } else { other_clash(b, id) };
+    b.require(Rule::WslVFunctionDuplicate, clash.is_none(), |env| {
         let error = Error::new(
             Rule::WslVFunctionDuplicate,
             env.function(id).name.span,
             format!("there is already a function `{}`; the rule needs another name or other types of parameters", env.signature(id)),
         );
-        match other {
-            Some(Other::Declared(first)) => error.note(Some(env.function(first).name.span), "the first one is declared here"),
-            Some(Other::Generated(span, of)) => error.note(Some(span), format!("{of} is generated for this")),
-            Some(Other::Library(of)) => error.note(None, format!("the standard library declares {of}")),
+        match clash {
+            Some(Clash::Declared(first)) => error.note(Some(env.function(first).name.span), "the first one is declared here"),
+            Some(Clash::Generated(span, of)) => error.note(Some(span), format!("{of} is generated for this")),
+            Some(Clash::Library(of)) => error.note(None, format!("the standard library declares {of}")),
             None => error,
         }
     });
 }
 
-enum Other {
+enum Clash {
     Declared(FunctionId),
     Generated(Span, String),
     Library(String),
@@ -105,7 +105,7 @@ enum Other {
 
 /// The clash of a declared function with a function of the library, or with a generated function.
 /// `None` if there is none.
-fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
+fn other_clash(b: &mut Builder, id: FunctionId) -> Option<Clash> {
     let f = b.env.function(id).clone();
     let types = f.types();
     let text = b.env.names.name(f.name.name).to_string();
@@ -114,7 +114,7 @@ fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
         Key::Name(_) => library::Key::Name(&text),
     };
     if library::declares(&b.env.types, key, &types) {
-        return Some(Other::Library("it".into()));
+        return Some(Clash::Library("it".into()));
     }
     if matches!(f.kind, FunctionKind::Cast) {
         return None;
@@ -136,28 +136,28 @@ fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
         }
         Role::AddressTaker(name) => {
             let part = field(b, name);
-            return taker(b, &f, part, name);
+            return address_taker_clash(b, &f, part, name);
         }
-        Role::IndexAddressTaker if types[1] == TypeId::UINT => return taker(b, &f, Part::Element, "[]"),
+        Role::IndexAddressTaker if types[1] == TypeId::UINT => return address_taker_clash(b, &f, Part::Element, "[]"),
         _ => return None,
     };
     generated?;
     let from = b.env.declared_address_taker(types[0], AddressSpace::Thread, part).map(|(id, _)| b.name_span(id));
     let span = from.or_else(|| field_span(b, types[0], part))?;
-    Some(Other::Generated(span, "it".into()))
+    Some(Clash::Generated(span, "it".into()))
 }
 
 /// The clash of an address-taker. A field has the same address-taker, or the accessors that are
 /// generated for this address-taker are in the library.
-fn taker(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option<Other> {
+fn address_taker_clash(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option<Clash> {
     let Type::Pointer(space, of) = b.env.types.get(f.parameters[0].ty) else { return None };
     if let Some(span) = field_span(b, of, part) {
-        return Some(Other::Generated(span, "it".into()));
+        return Some(Clash::Generated(span, "it".into()));
     }
     let library = space == AddressSpace::Thread && b.env.built_in_accessor(of, part, false).is_some();
     library.then(|| {
         let dot = if part == Part::Element { "" } else { "." };
-        Other::Library(format!("`operator{dot}{name}` of {}, which is generated for it too", b.env.type_name(of)))
+        Clash::Library(format!("`operator{dot}{name}` of {}, which is generated for it too", b.env.type_name(of)))
     })
 }
 

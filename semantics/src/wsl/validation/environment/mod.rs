@@ -358,8 +358,8 @@ pub struct Builder<'a> {
     fields_known: bool,
     /// The known results of [`Builder::contains_opaque`].
     opaque: FxHashMap<TypeId, bool>,
-    /// The known results of [`Builder::no_slice_element`].
-    slices: FxHashMap<TypeId, Option<TypeId>>,
+    /// The known results of [`Builder::forbidden_element`].
+    forbidden_elements: FxHashMap<TypeId, Option<TypeId>>,
 }
 
 impl<'a> Builder<'a> {
@@ -374,7 +374,7 @@ impl<'a> Builder<'a> {
             arrays: Vec::new(),
             fields_known: false,
             opaque: FxHashMap::default(),
-            slices: FxHashMap::default(),
+            forbidden_elements: FxHashMap::default(),
         }
     }
 

@@ -146,8 +146,8 @@ impl Builder<'_> {
         let found = f.parameters.len();
         self.require(rule, counts.contains(&found), |env| {
             let name = env.names.name(f.name.name);
-            let were = if found == 1 { "1 parameter".to_string() } else { format!("{found} parameters") };
-            Error::new(rule, f.name.span, format!("`{name}` has {were}; the rule needs {needed}"))
+            let count_text = if found == 1 { "1 parameter".to_string() } else { format!("{found} parameters") };
+            Error::new(rule, f.name.span, format!("`{name}` has {count_text}; the rule needs {needed}"))
         })
     }
 

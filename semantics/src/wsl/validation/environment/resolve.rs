@@ -116,20 +116,20 @@ impl Builder<'_> {
 
     /// The first type within `ty` that the elements of a resource may not contain. They may contain
     /// scalars, atomics, vectors, matrices and structures of them. `None` if all is allowed.
-    pub fn no_slice_element(&mut self, ty: TypeId) -> Option<TypeId> {
-        if let Some(&known) = self.slices.get(&ty) {
+    pub fn forbidden_element(&mut self, ty: TypeId) -> Option<TypeId> {
+        if let Some(&known) = self.forbidden_elements.get(&ty) {
             return known;
         }
-        let wrong = match self.env.types.get(ty) {
+        let forbidden = match self.env.types.get(ty) {
             Type::Scalar(_) | Type::Atomic(_) | Type::Vector(..) | Type::Matrix(..) => None,
             Type::Struct(id) => {
                 let fields: Vec<TypeId> = self.env.structure(id).fields.iter().map(|f| f.ty).collect();
-                fields.into_iter().find_map(|f| deep(|| self.no_slice_element(f)))
+                fields.into_iter().find_map(|f| deep(|| self.forbidden_element(f)))
             }
             _ => Some(ty),
         };
-        self.slices.insert(ty, wrong);
-        wrong
+        self.forbidden_elements.insert(ty, forbidden);
+        forbidden
     }
 
     /// Whether the type is a sampler or a texture, or contains one.

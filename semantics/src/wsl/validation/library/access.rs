@@ -2,14 +2,14 @@
 //! `length`, `operator[]`, `operator[]=`), "Generated functions" (arrays).
 
 use super::meaning::Meaning;
-use super::pattern::Pattern::{Base, Column, Element, Fixed, Inner, InnerPointer, Letters, T};
-use super::pattern::{Family, Pattern, Range, Set};
+use super::pattern::Pattern::{ArrayElement, ArrayElementPointer, Base, Column, Element, Fixed, Letters, T};
+use super::pattern::{Family, Pattern, Range, TypeSet};
 use super::table::{Name, Row, Signature, over, row};
 use crate::wsl::types::{Scalar, TypeId};
 
 const UINT: Pattern = Fixed(TypeId::UINT);
-const VECTORS: Range = Range::of(Set::vectors(&Scalar::ALL));
-const MATRICES: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
+const VECTORS: Range = Range::of(TypeSet::vectors(&Scalar::ALL));
+const MATRICES: Range = Range::of(TypeSet::matrices(&[Scalar::Bool, Scalar::Float]));
 const ARRAYS: Range = Range::family(Family::Arrays);
 
 /// operator. and one to four letters that the vector has : (SN) → S for one letter, else the vector
@@ -112,19 +112,19 @@ pub(super) const fn array_index() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
             "operator&[]",
-            &[over(Range::family(Family::ArrayPointers), &[T, UINT], InnerPointer)],
+            &[over(Range::family(Family::ArrayPointers), &[T, UINT], ArrayElementPointer)],
             Meaning::ElementPointer,
             "The pointer to the element of that index; out of bounds to an unspecified one.",
         ),
         row(
             "operator[]",
-            &[over(ARRAYS, &[T, UINT], Inner)],
+            &[over(ARRAYS, &[T, UINT], ArrayElement)],
             Meaning::Index,
             "The element of that index; out of bounds an unspecified one.",
         ),
         row(
             "operator[]=",
-            &[over(ARRAYS, &[T, UINT, Inner], T)],
+            &[over(ARRAYS, &[T, UINT, ArrayElement], T)],
             Meaning::SetIndex,
             "The array with the last argument as its element of that index; out of bounds as an unspecified one.",
         ),

@@ -2,11 +2,11 @@
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Atomic, Fixed, Pointer, T};
-use super::pattern::{Pattern, Range, Set, Spaces};
+use super::pattern::{Pattern, Range, Spaces, TypeSet};
 use super::table::{Row, Signature, Stages, over, plain, row};
 use crate::wsl::types::{Scalar, TypeId};
 
-const BASES: Range = Range::of(Set::scalars(&[Scalar::Int, Scalar::Uint]));
+const BASES: Range = Range::of(TypeSet::scalars(&[Scalar::Int, Scalar::Uint]));
 const VOID: Pattern = Fixed(TypeId::VOID);
 const PLACE: Pattern = Pointer(Spaces::SHARED, &Atomic);
 const OUT: Pattern = Pointer(Spaces::WRITABLE, &T);

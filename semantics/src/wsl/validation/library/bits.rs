@@ -2,18 +2,18 @@
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Fixed, T};
-use super::pattern::{Range, Set};
+use super::pattern::{Range, TypeSet};
 use super::table::{Row, Signature, over, plain, row};
 use crate::wsl::types::{Scalar, TypeId};
 
-const INTEGERS: Set = Set::scalars(&[Scalar::Int, Scalar::Uint]);
+const INTEGERS: TypeSet = TypeSet::scalars(&[Scalar::Int, Scalar::Uint]);
 /// `bool`, `uint` and `int`.
-const LOGICAL: Range = Range::of(INTEGERS.or(Set::scalars(&[Scalar::Bool])));
+const LOGICAL: Range = Range::of(INTEGERS.or(TypeSet::scalars(&[Scalar::Bool])));
 /// `uint` and its vectors.
-const UNSIGNED: Range = Range::of(Set::scalars(&[Scalar::Uint]).or(Set::vectors(&[Scalar::Uint])));
+const UNSIGNED: Range = Range::of(TypeSet::scalars(&[Scalar::Uint]).or(TypeSet::vectors(&[Scalar::Uint])));
 /// Every scalar, vector and matrix.
 const SHAPES: Range =
-    Range::of(Set::scalars(&Scalar::ALL).or(Set::vectors(&Scalar::ALL)).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));
+    Range::of(TypeSet::scalars(&Scalar::ALL).or(TypeSet::vectors(&Scalar::ALL)).or(TypeSet::matrices(&[Scalar::Bool, Scalar::Float])));
 
 /// operator&, operator| and operator^ : (T, T) → T for T bool, int or uint
 ///                                                          [wsl/lib-bitwise, 004 Bit manipulation]

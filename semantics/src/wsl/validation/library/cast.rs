@@ -2,23 +2,23 @@
 //! its signature is found by the result.
 
 use super::meaning::Meaning;
-use super::pattern::Pattern::{Base, Column, Element, Fixed, Like, Part, T};
-use super::pattern::{Family, Pattern, Range, Set};
+use super::pattern::Pattern::{Base, Column, Element, Fixed, T, VectorOf, WithScalar};
+use super::pattern::{Family, Pattern, Range, TypeSet};
 use super::table::{Name, Row, Signature, over, row};
 use crate::wsl::types::{Scalar, TypeId};
 
-const BOOL: Set = Set::scalars(&[Scalar::Bool]);
-const UINT: Set = Set::scalars(&[Scalar::Uint]);
-const INT: Set = Set::scalars(&[Scalar::Int]);
-const FLOAT: Set = Set::scalars(&[Scalar::Float]);
+const BOOL: TypeSet = TypeSet::scalars(&[Scalar::Bool]);
+const UINT: TypeSet = TypeSet::scalars(&[Scalar::Uint]);
+const INT: TypeSet = TypeSet::scalars(&[Scalar::Int]);
+const FLOAT: TypeSet = TypeSet::scalars(&[Scalar::Float]);
 /// Every scalar, vector, matrix and atomic. Samplers and textures have no constructors. Pointers
 /// and arrays have none either, since their types have no names.
 const VALUES: Range = Range::of(
-    Set::scalars(&Scalar::ALL)
-        .or(Set::vectors(&Scalar::ALL))
-        .or(Set::matrices(&[Scalar::Bool, Scalar::Float]))
-        .or(Set::one(TypeId::ATOMIC_INT))
-        .or(Set::one(TypeId::ATOMIC_UINT)),
+    TypeSet::scalars(&Scalar::ALL)
+        .or(TypeSet::vectors(&Scalar::ALL))
+        .or(TypeSet::matrices(&[Scalar::Bool, Scalar::Float]))
+        .or(TypeSet::one(TypeId::ATOMIC_INT))
+        .or(TypeSet::one(TypeId::ATOMIC_UINT)),
 );
 const ENUMS: Range = Range::family(Family::Enums);
 const STRUCTS: Range = Range::family(Family::Structs);
@@ -105,21 +105,21 @@ const E: Pattern = Element;
 /// Builds vectors from scalars and shorter vectors.
 pub(super) const fn vector_constructor() -> &'static [Row] {
     const fn of(size: u8) -> Range {
-        Range::of(Set::vectors_from(&Scalar::ALL, size).and(Set(!Set::vectors_from(&Scalar::ALL, size + 1).0)))
+        Range::of(TypeSet::vectors_from(&Scalar::ALL, size).and(TypeSet(!TypeSet::vectors_from(&Scalar::ALL, size + 1).0)))
     }
     const ROWS: &[Row] = &[cast(
         &[
             over(of(2), &[E, E], T),
             over(of(3), &[E, E, E], T),
-            over(of(3), &[Part(2), E], T),
-            over(of(3), &[E, Part(2)], T),
+            over(of(3), &[VectorOf(2), E], T),
+            over(of(3), &[E, VectorOf(2)], T),
             over(of(4), &[E, E, E, E], T),
-            over(of(4), &[Part(2), E, E], T),
-            over(of(4), &[E, Part(2), E], T),
-            over(of(4), &[E, E, Part(2)], T),
-            over(of(4), &[Part(2), Part(2)], T),
-            over(of(4), &[Part(3), E], T),
-            over(of(4), &[E, Part(3)], T),
+            over(of(4), &[VectorOf(2), E, E], T),
+            over(of(4), &[E, VectorOf(2), E], T),
+            over(of(4), &[E, E, VectorOf(2)], T),
+            over(of(4), &[VectorOf(2), VectorOf(2)], T),
+            over(of(4), &[VectorOf(3), E], T),
+            over(of(4), &[E, VectorOf(3)], T),
         ],
         Meaning::Vector,
         "The arguments' elements in order.",
@@ -132,9 +132,13 @@ pub(super) const fn vector_constructor() -> &'static [Row] {
 /// Builds matrices from columns.
 pub(super) const fn matrix_columns() -> &'static [Row] {
     const fn of(columns: u8) -> Range {
-        let (mut set, mut rows) = (Set::EMPTY, 2);
+        let (mut set, mut rows) = (TypeSet::EMPTY, 2);
         while rows <= 4 {
-            set = set.or(Set::one(TypeId::matrix(Scalar::Bool, columns, rows))).or(Set::one(TypeId::matrix(Scalar::Float, columns, rows)));
+            set = set.or(TypeSet::one(TypeId::matrix(Scalar::Bool, columns, rows))).or(TypeSet::one(TypeId::matrix(
+                Scalar::Float,
+                columns,
+                rows,
+            )));
             rows += 1;
         }
         Range::of(set)
@@ -153,7 +157,7 @@ pub(super) const fn matrix_columns() -> &'static [Row] {
 /// Builds matrices from scalars.
 pub(super) const fn matrix_elements() -> &'static [Row] {
     const fn of(elements: u8) -> Range {
-        Range::of(Set::matrices_of(&[Scalar::Bool, Scalar::Float], elements))
+        Range::of(TypeSet::matrices_of(&[Scalar::Bool, Scalar::Float], elements))
     }
     const ROWS: &[Row] = &[cast(
         &[
@@ -176,23 +180,23 @@ pub(super) const fn matrix_elements() -> &'static [Row] {
 /// Reinterprets the bits of a value.
 pub(super) const fn reinterpret() -> &'static [Row] {
     const BITS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
-    const SHAPES: Range = Range::of(Set::scalars(&BITS).or(Set::vectors(&BITS)));
+    const SHAPES: Range = Range::of(TypeSet::scalars(&BITS).or(TypeSet::vectors(&BITS)));
     const ROWS: &[Row] = &[
         row(
             "asint",
-            &[over(SHAPES, &[T], Like(Scalar::Int))],
+            &[over(SHAPES, &[T], WithScalar(Scalar::Int))],
             Meaning::Reinterpret,
             "The `int` of the same bits. Element-wise on vectors.",
         ),
         row(
             "asuint",
-            &[over(SHAPES, &[T], Like(Scalar::Uint))],
+            &[over(SHAPES, &[T], WithScalar(Scalar::Uint))],
             Meaning::Reinterpret,
             "The `uint` of the same bits. Element-wise on vectors.",
         ),
         row(
             "asfloat",
-            &[over(SHAPES, &[T], Like(Scalar::Float))],
+            &[over(SHAPES, &[T], WithScalar(Scalar::Float))],
             Meaning::Reinterpret,
             "The `float` of the same bits. Element-wise on vectors.",
         ),

@@ -1,8 +1,8 @@
 //! Comparison operators: seed 004 "Comparison operators".
 
 use super::meaning::Meaning;
-use super::pattern::Pattern::{Element, Fixed, Like, T};
-use super::pattern::{Family, Pattern, Range, Set};
+use super::pattern::Pattern::{Element, Fixed, T, WithScalar};
+use super::pattern::{Family, Pattern, Range, TypeSet};
 use super::table::{Row, Signature, over, row};
 use crate::wsl::types::{Scalar, TypeId};
 
@@ -14,7 +14,7 @@ const BOOL: Pattern = Fixed(TypeId::BOOL);
 ///
 /// Whether two scalars are equal.
 pub(super) const fn equality() -> &'static [Row] {
-    const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&Scalar::ALL)), &[T, T], BOOL)];
+    const PAIR: &[Signature] = &[over(Range::of(TypeSet::scalars(&Scalar::ALL)), &[T, T], BOOL)];
     const ROWS: &[Row] = &[
         row("operator==", PAIR, Meaning::Equal, "Whether they are equal: +0 equals -0, NaN equals nothing."),
         row("operator!=", PAIR, Meaning::NotEqual, "Whether they are not equal: +0 equals -0, NaN equals nothing."),
@@ -27,7 +27,7 @@ pub(super) const fn equality() -> &'static [Row] {
 ///
 /// The order of two numbers.
 pub(super) const fn order() -> &'static [Row] {
-    const PAIR: &[Signature] = &[over(Range::of(Set::scalars(&NUMBERS)), &[T, T], BOOL)];
+    const PAIR: &[Signature] = &[over(Range::of(TypeSet::scalars(&NUMBERS)), &[T, T], BOOL)];
     const ROWS: &[Row] = &[
         row("operator<", PAIR, Meaning::Less, "Whether the first is less; `false` if one is NaN."),
         row("operator<=", PAIR, Meaning::LessEqual, "Whether the first is less or equal; `false` if one is NaN."),
@@ -55,11 +55,11 @@ pub(super) const fn enum_equality() -> &'static [Row] {
 ///
 /// Comparisons of the elements of vectors and matrices.
 pub(super) const fn elementwise_comparison() -> &'static [Row] {
-    const LIKE: Pattern = Like(Scalar::Bool);
-    const ANY: Range = Range::of(Set::vectors(&Scalar::ALL).or(Set::matrices(&[Scalar::Bool, Scalar::Float])));
-    const NUMERIC: Range = Range::of(Set::vectors(&NUMBERS).or(Set::matrices(&[Scalar::Float])));
-    const EQUALITY: &[Signature] = &[over(ANY, &[T, T], LIKE), over(ANY, &[T, Element], LIKE), over(ANY, &[Element, T], LIKE)];
-    const ORDER: &[Signature] = &[over(NUMERIC, &[T, T], LIKE), over(NUMERIC, &[T, Element], LIKE), over(NUMERIC, &[Element, T], LIKE)];
+    const BOOLS: Pattern = WithScalar(Scalar::Bool);
+    const ANY: Range = Range::of(TypeSet::vectors(&Scalar::ALL).or(TypeSet::matrices(&[Scalar::Bool, Scalar::Float])));
+    const NUMERIC: Range = Range::of(TypeSet::vectors(&NUMBERS).or(TypeSet::matrices(&[Scalar::Float])));
+    const EQUALITY: &[Signature] = &[over(ANY, &[T, T], BOOLS), over(ANY, &[T, Element], BOOLS), over(ANY, &[Element, T], BOOLS)];
+    const ORDER: &[Signature] = &[over(NUMERIC, &[T, T], BOOLS), over(NUMERIC, &[T, Element], BOOLS), over(NUMERIC, &[Element, T], BOOLS)];
     const ROWS: &[Row] = &[
         row("operator==", EQUALITY, Meaning::Equal, "Element by element whether they are equal; a scalar stands for each element."),
         row("operator!=", EQUALITY, Meaning::NotEqual, "Element by element whether they are not equal; a scalar stands for each element."),

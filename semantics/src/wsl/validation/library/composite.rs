@@ -2,7 +2,7 @@
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Column, Element, Fixed, Multiplier, Product, Row as MatrixRow, T, Transposed};
-use super::pattern::{Pattern, Range, Set};
+use super::pattern::{Pattern, Range, TypeSet};
 use super::table::{Row, Signature, over, plain, row};
 use crate::wsl::types::{Scalar, TypeId};
 
@@ -11,9 +11,9 @@ const FLOAT: Pattern = Fixed(TypeId::FLOAT);
 const FLOAT3: Pattern = Fixed(TypeId::vector(Scalar::Float, 3));
 const FLOAT4: Pattern = Fixed(TypeId::vector(Scalar::Float, 4));
 /// Vectors of numbers and float matrices.
-const NUMERIC: Range = Range::of(Set::vectors(&NUMBERS).or(Set::matrices(&[Scalar::Float])));
-const FLOAT_VECTORS: Range = Range::of(Set::vectors(&[Scalar::Float]));
-const FLOAT_MATRICES: Range = Range::of(Set::matrices(&[Scalar::Float]));
+const NUMERIC: Range = Range::of(TypeSet::vectors(&NUMBERS).or(TypeSet::matrices(&[Scalar::Float])));
+const FLOAT_VECTORS: Range = Range::of(TypeSet::vectors(&[Scalar::Float]));
+const FLOAT_MATRICES: Range = Range::of(TypeSet::matrices(&[Scalar::Float]));
 
 /// operator+, -, * and / of vectors of numbers and float matrices, a scalar on one side standing
 /// for each element              [wsl/lib-elementwise-arithmetic, 004 Vector and matrix operations]
@@ -35,7 +35,7 @@ pub(super) const fn elementwise_arithmetic() -> &'static [Row] {
 ///
 /// Plus and minus, element by element.
 pub(super) const fn elementwise_sign() -> &'static [Row] {
-    const SIGNED: Range = Range::of(Set::vectors(&[Scalar::Int, Scalar::Float]).or(Set::matrices(&[Scalar::Float])));
+    const SIGNED: Range = Range::of(TypeSet::vectors(&[Scalar::Int, Scalar::Float]).or(TypeSet::matrices(&[Scalar::Float])));
     const ROWS: &[Row] = &[
         row("operator+", &[over(NUMERIC, &[T], T)], Meaning::Plus, "The argument."),
         row("operator-", &[over(SIGNED, &[T], T)], Meaning::Negate, "The negation element by element."),
@@ -48,7 +48,7 @@ pub(super) const fn elementwise_sign() -> &'static [Row] {
 ///
 /// The sum of products.
 pub(super) const fn dot() -> &'static [Row] {
-    const SHAPES: Range = Range::of(Set::scalars(&NUMBERS).or(Set::vectors(&NUMBERS)));
+    const SHAPES: Range = Range::of(TypeSet::scalars(&NUMBERS).or(TypeSet::vectors(&NUMBERS)));
     const ROWS: &[Row] = &[row(
         "dot",
         &[over(SHAPES, &[T, T], Element)],
@@ -66,7 +66,7 @@ pub(super) const fn mul() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
             "mul",
-            &[plain(&[FLOAT, FLOAT], FLOAT), over(Range::of(Set::vectors(&NUMBERS)), &[T, T], Element)],
+            &[plain(&[FLOAT, FLOAT], FLOAT), over(Range::of(TypeSet::vectors(&NUMBERS)), &[T, T], Element)],
             Meaning::Dot,
             "The product of two numbers, the dot product of two vectors.",
         ),
@@ -145,7 +145,7 @@ pub(super) const fn lighting() -> &'static [Row] {
 ///
 /// Exchanges rows and columns.
 pub(super) const fn transpose() -> &'static [Row] {
-    const ALL: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
+    const ALL: Range = Range::of(TypeSet::matrices(&[Scalar::Bool, Scalar::Float]));
     const ROWS: &[Row] =
         &[row("transpose", &[over(ALL, &[T], Transposed)], Meaning::Transpose, "The matrix with rows and columns exchanged.")];
     ROWS
@@ -157,11 +157,9 @@ pub(super) const fn transpose() -> &'static [Row] {
 /// The determinant.
 pub(super) const fn determinant() -> &'static [Row] {
     const SQUARE: Range = Range::of(
-        Set::one(TypeId::matrix(Scalar::Float, 2, 2)).or(Set::one(TypeId::matrix(Scalar::Float, 3, 3))).or(Set::one(TypeId::matrix(
-            Scalar::Float,
-            4,
-            4,
-        ))),
+        TypeSet::one(TypeId::matrix(Scalar::Float, 2, 2))
+            .or(TypeSet::one(TypeId::matrix(Scalar::Float, 3, 3)))
+            .or(TypeSet::one(TypeId::matrix(Scalar::Float, 4, 4))),
     );
     const ROWS: &[Row] = &[row("determinant", &[over(SQUARE, &[T], FLOAT)], Meaning::Determinant, "The determinant.")];
     ROWS

@@ -2,14 +2,15 @@
 //! are element-wise on float vectors and matrices too.
 
 use super::meaning::Meaning;
-use super::pattern::Pattern::{Fixed, Like, Pointer, T};
-use super::pattern::{Pattern, Range, Set, Spaces};
+use super::pattern::Pattern::{Fixed, Pointer, T, WithScalar};
+use super::pattern::{Pattern, Range, Spaces, TypeSet};
 use super::table::{Row, Signature, Stages, over, plain, row};
 use crate::wsl::types::{Scalar, TypeId};
 
 const FLOAT: Pattern = Fixed(TypeId::FLOAT);
 /// `float`, its vectors and its matrices.
-const FLOATS: Range = Range::of(Set::scalars(&[Scalar::Float]).or(Set::vectors(&[Scalar::Float])).or(Set::matrices(&[Scalar::Float])));
+const FLOATS: Range =
+    Range::of(TypeSet::scalars(&[Scalar::Float]).or(TypeSet::vectors(&[Scalar::Float])).or(TypeSet::matrices(&[Scalar::Float])));
 
 const UNARY: &[Signature] = &[over(FLOATS, &[T], T)];
 const BINARY: &[Signature] = &[over(FLOATS, &[T, T], T)];
@@ -148,7 +149,7 @@ pub(super) const fn float_ternary() -> &'static [Row] {
 ///
 /// The class of a number: finite, infinite or NaN.
 pub(super) const fn float_class() -> &'static [Row] {
-    const CLASS: &[Signature] = &[over(FLOATS, &[T], Like(Scalar::Bool))];
+    const CLASS: &[Signature] = &[over(FLOATS, &[T], WithScalar(Scalar::Bool))];
     const ROWS: &[Row] = &[
         row("isfinite", CLASS, Meaning::IsFinite, "Whether it is neither an infinity nor NaN."),
         row("isinf", CLASS, Meaning::IsInf, "Whether it is an infinity."),

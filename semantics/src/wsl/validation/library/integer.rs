@@ -2,16 +2,16 @@
 //! element-wise on vectors too.
 
 use super::meaning::Meaning;
-use super::pattern::Pattern::{Fixed, Like, T};
-use super::pattern::{Range, Set};
+use super::pattern::Pattern::{Fixed, T, WithScalar};
+use super::pattern::{Range, TypeSet};
 use super::table::{Row, Signature, over, plain, row};
 use crate::wsl::types::{Scalar, TypeId};
 
-const SCALARS: Set = Set::scalars(&[Scalar::Int, Scalar::Uint]);
+const SCALARS: TypeSet = TypeSet::scalars(&[Scalar::Int, Scalar::Uint]);
 /// `int` and `uint`.
 const INTEGERS: Range = Range::of(SCALARS);
 /// `int`, `uint` and their vectors.
-const INTEGER_SHAPES: Range = Range::of(SCALARS.or(Set::vectors(&[Scalar::Int, Scalar::Uint])));
+const INTEGER_SHAPES: Range = Range::of(SCALARS.or(TypeSet::vectors(&[Scalar::Int, Scalar::Uint])));
 
 const BINARY: &[Signature] = &[over(INTEGERS, &[T, T], T)];
 const STEP: &[Signature] = &[over(INTEGERS, &[T], T)];
@@ -98,7 +98,7 @@ pub(super) const fn integer_abs() -> &'static [Row] {
 pub(super) const fn integer_sign() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "sign",
-        &[over(INTEGER_SHAPES, &[T], Like(Scalar::Int))],
+        &[over(INTEGER_SHAPES, &[T], WithScalar(Scalar::Int))],
         Meaning::Sign,
         "1, 0 or -1 as the argument is positive, zero or negative; always an `int`. Element-wise on vectors.",
     )];

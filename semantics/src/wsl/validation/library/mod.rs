@@ -33,7 +33,7 @@ pub use types::{TypeArgumentValue, TypeNameError, UserNames, is_type_name, type_
 use crate::rule::Rule;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{BUILT_IN, Type, TypeId, Types};
-use pattern::{Pattern, Set};
+use pattern::{Pattern, TypeSet};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::LazyLock;
@@ -65,12 +65,12 @@ pub enum Argument {
 
 impl Argument {
     /// The types with fixed ids that the argument can have.
-    fn set(self) -> Set {
+    fn set(self) -> TypeSet {
         match self {
-            Argument::Of(id) => Set::one(id),
-            Argument::Integer { int, uint } => Set::one(TypeId::FLOAT)
-                .or(if int { Set::one(TypeId::INT) } else { Set::EMPTY })
-                .or(if uint { Set::one(TypeId::UINT) } else { Set::EMPTY }),
+            Argument::Of(id) => TypeSet::one(id),
+            Argument::Integer { int, uint } => TypeSet::one(TypeId::FLOAT)
+                .or(if int { TypeSet::one(TypeId::INT) } else { TypeSet::EMPTY })
+                .or(if uint { TypeSet::one(TypeId::UINT) } else { TypeSet::EMPTY }),
         }
     }
 
@@ -219,8 +219,8 @@ struct Index {
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mut index = Index::default();
-    for (section, of) in TABLE.iter().enumerate() {
-        for (row, function) in of.rows.iter().enumerate() {
+    for (section, contents) in TABLE.iter().enumerate() {
+        for (row, function) in contents.rows.iter().enumerate() {
             for (signature, s) in function.signatures.iter().enumerate() {
                 let entry = Entry { section: section as u8, row: row as u8, signature: signature as u8 };
                 let list = match function.name {

@@ -69,9 +69,9 @@ pub fn page() -> String {
     let mut heading = "";
     for section in TABLE {
         let source = section.rule.source();
-        let of = source.split(';').next().unwrap_or(source).trim_start_matches("004 ");
-        if of != heading {
-            heading = of;
+        let title = source.split(';').next().unwrap_or(source).trim_start_matches("004 ");
+        if title != heading {
+            heading = title;
             let _ = write!(out, "\n## {heading}\n\n| name | signatures | meaning | stages | rule |\n|---|---|---|---|---|\n");
         }
         for row in section.rows {

@@ -12,25 +12,25 @@ use super::texture::Coordinates;
 
 /// A set of types with fixed ids: bit i stands for `TypeId(i)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Set(pub u64);
+pub struct TypeSet(pub u64);
 
-impl Set {
+impl TypeSet {
     /// The empty set.
-    pub const EMPTY: Set = Set(0);
+    pub const EMPTY: TypeSet = TypeSet(0);
 
     /// The set of that type alone, or the empty set if the type has no fixed id.
-    pub const fn one(id: TypeId) -> Set {
-        if id.0 < BUILT_IN { Set(1 << id.0) } else { Set::EMPTY }
+    pub const fn one(id: TypeId) -> TypeSet {
+        if id.0 < BUILT_IN { TypeSet(1 << id.0) } else { TypeSet::EMPTY }
     }
 
     /// The union of both sets.
-    pub const fn or(self, other: Set) -> Set {
-        Set(self.0 | other.0)
+    pub const fn or(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 | other.0)
     }
 
     /// The intersection of both sets.
-    pub const fn and(self, other: Set) -> Set {
-        Set(self.0 & other.0)
+    pub const fn and(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 & other.0)
     }
 
     /// Whether the set contains the type.
@@ -40,31 +40,31 @@ impl Set {
 
     /// The types of the set, in the order of their ids.
     pub fn iter(self) -> impl Iterator<Item = TypeId> {
-        let mut left = self.0;
+        let mut remaining = self.0;
         std::iter::from_fn(move || {
-            let id = left.trailing_zeros();
-            left &= left.wrapping_sub(1);
+            let id = remaining.trailing_zeros();
+            remaining &= remaining.wrapping_sub(1);
             (id < 64).then_some(TypeId(id))
         })
     }
 
     /// The set of these scalars.
-    pub const fn scalars(of: &[Scalar]) -> Set {
-        let (mut set, mut i) = (Set::EMPTY, 0);
-        while i < of.len() {
-            set = set.or(Set::one(TypeId::scalar(of[i])));
+    pub const fn scalars(scalars: &[Scalar]) -> TypeSet {
+        let (mut set, mut i) = (TypeSet::EMPTY, 0);
+        while i < scalars.len() {
+            set = set.or(TypeSet::one(TypeId::scalar(scalars[i])));
             i += 1;
         }
         set
     }
 
     /// The vectors of these scalars with at least `least` elements.
-    pub const fn vectors_from(of: &[Scalar], least: u8) -> Set {
-        let (mut set, mut i) = (Set::EMPTY, 0);
-        while i < of.len() {
+    pub const fn vectors_from(scalars: &[Scalar], least: u8) -> TypeSet {
+        let (mut set, mut i) = (TypeSet::EMPTY, 0);
+        while i < scalars.len() {
             let mut size = if least < 2 { 2 } else { least };
             while size <= 4 {
-                set = set.or(Set::one(TypeId::vector(of[i], size)));
+                set = set.or(TypeSet::one(TypeId::vector(scalars[i], size)));
                 size += 1;
             }
             i += 1;
@@ -73,29 +73,29 @@ impl Set {
     }
 
     /// The vectors of these scalars.
-    pub const fn vectors(of: &[Scalar]) -> Set {
-        Set::vectors_from(of, 2)
+    pub const fn vectors(scalars: &[Scalar]) -> TypeSet {
+        TypeSet::vectors_from(scalars, 2)
     }
 
     /// The matrices of these scalars, which are `bool` or `float`.
-    pub const fn matrices(of: &[Scalar]) -> Set {
-        let (mut set, mut size) = (Set::EMPTY, 4);
+    pub const fn matrices(scalars: &[Scalar]) -> TypeSet {
+        let (mut set, mut size) = (TypeSet::EMPTY, 4);
         while size <= 16 {
-            set = set.or(Set::matrices_of(of, size));
+            set = set.or(TypeSet::matrices_of(scalars, size));
             size += 1;
         }
         set
     }
 
     /// The matrices of these scalars with `elements` elements in all.
-    pub const fn matrices_of(of: &[Scalar], elements: u8) -> Set {
-        let (mut set, mut i) = (Set::EMPTY, 0);
-        while i < of.len() {
+    pub const fn matrices_of(scalars: &[Scalar], elements: u8) -> TypeSet {
+        let (mut set, mut i) = (TypeSet::EMPTY, 0);
+        while i < scalars.len() {
             let mut columns = 2;
             while columns <= 4 {
                 let rows = elements / columns;
                 if columns * rows == elements && rows >= 2 && rows <= 4 {
-                    set = set.or(Set::one(TypeId::matrix(of[i], columns, rows)));
+                    set = set.or(TypeSet::one(TypeId::matrix(scalars[i], columns, rows)));
                 }
                 columns += 1;
             }
@@ -144,20 +144,20 @@ impl Family {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The types with fixed ids.
-    pub fixed: Set,
+    pub fixed: TypeSet,
     /// The types without fixed ids.
     pub family: Family,
 }
 
 impl Range {
     /// A range of types with fixed ids only.
-    pub const fn of(fixed: Set) -> Range {
+    pub const fn of(fixed: TypeSet) -> Range {
         Range { fixed, family: Family::None }
     }
 
     /// A range of that family only.
     pub const fn family(family: Family) -> Range {
-        Range { fixed: Set::EMPTY, family }
+        Range { fixed: TypeSet::EMPTY, family }
     }
 
     /// Whether the range contains the type.
@@ -192,9 +192,9 @@ pub enum Pattern {
     /// The scalar type of `T`'s elements. If `T` is a scalar, `T` itself.
     Element,
     /// `T` with its scalar type replaced by that one.
-    Like(Scalar),
+    WithScalar(Scalar),
     /// The vector of that many elements of `T`'s scalar type.
-    Part(u8),
+    VectorOf(u8),
     /// The elements that the letters of the accessor's name select: `T`'s scalar type for one
     /// letter, else the vector of as many elements as letters.
     Letters,
@@ -212,10 +212,10 @@ pub enum Pattern {
     /// The base type of the enum `T`.
     Base,
     /// The element type of the array `T`.
-    Inner,
+    ArrayElement,
     /// The pointer, in the address space of the pointer `T`, to an element of the array that `T`
     /// points to.
-    InnerPointer,
+    ArrayElementPointer,
     /// The atomic type of the scalar `T`.
     Atomic,
     /// The element type of the texture `T`.
@@ -250,10 +250,10 @@ impl Pattern {
             (Pattern::Fixed(id), _) => id,
             (Pattern::T, _) => t,
             (Pattern::Element, ty) => TypeId::scalar(scalar(ty)?),
-            (Pattern::Like(s), Type::Scalar(_)) => TypeId::scalar(s),
-            (Pattern::Like(s), Type::Vector(_, n)) => TypeId::vector(s, n),
-            (Pattern::Like(s @ (Scalar::Bool | Scalar::Float)), Type::Matrix(_, n, m)) => TypeId::matrix(s, n, m),
-            (Pattern::Part(n), ty) => vector_or_scalar(scalar(ty)?, n),
+            (Pattern::WithScalar(s), Type::Scalar(_)) => TypeId::scalar(s),
+            (Pattern::WithScalar(s), Type::Vector(_, n)) => TypeId::vector(s, n),
+            (Pattern::WithScalar(s @ (Scalar::Bool | Scalar::Float)), Type::Matrix(_, n, m)) => TypeId::matrix(s, n, m),
+            (Pattern::VectorOf(n), ty) => vector_or_scalar(scalar(ty)?, n),
             (Pattern::Letters, ty) => vector_or_scalar(scalar(ty)?, letters as u8),
             (Pattern::Column, Type::Matrix(s, _, m)) => TypeId::vector(s, m),
             (Pattern::Row, Type::Matrix(s, n, _)) => TypeId::vector(s, n),
@@ -261,8 +261,8 @@ impl Pattern {
             (Pattern::Multiplier(o), Type::Matrix(s, n, _)) => TypeId::matrix(s, o, n),
             (Pattern::Product(o), Type::Matrix(s, _, m)) => TypeId::matrix(s, o, m),
             (Pattern::Base, Type::Enum(e)) => *types.enum_bases.get(e.0 as usize)?,
-            (Pattern::Inner, Type::Array(of, _)) => of,
-            (Pattern::InnerPointer, Type::Pointer(space, to)) => match types.get(to) {
+            (Pattern::ArrayElement, Type::Array(of, _)) => of,
+            (Pattern::ArrayElementPointer, Type::Pointer(space, to)) => match types.get(to) {
                 Type::Array(of, _) => types.find(Type::Pointer(space, of))?,
                 _ => return None,
             },
@@ -276,9 +276,10 @@ impl Pattern {
         Some(found)
     }
 
-    /// Makes the pointer type that [`Pattern::InnerPointer`] stands for, if it does not exist yet.
+    /// Makes the pointer type that [`Pattern::ArrayElementPointer`] stands for, if it does not
+    /// exist yet.
     pub(super) fn ensure(self, types: &mut Types, t: TypeId) {
-        if let (Pattern::InnerPointer, Type::Pointer(space, to)) = (self, types.get(t))
+        if let (Pattern::ArrayElementPointer, Type::Pointer(space, to)) = (self, types.get(t))
             && let Type::Array(of, _) = types.get(to)
         {
             types.intern(Type::Pointer(space, of));

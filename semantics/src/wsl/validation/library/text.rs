@@ -1,6 +1,6 @@
 //! Signatures in words, for messages and for `LIBRARY.md`.
 
-use super::pattern::{Family, Pattern, Range, Set, Spaces, kinds};
+use super::pattern::{Family, Pattern, Range, Spaces, TypeSet, kinds};
 use super::table::{Signature, TABLE};
 use super::types::{UserNames, type_name};
 use super::{Key, Word, entries};
@@ -31,8 +31,8 @@ impl Printer<'_> {
             Pattern::Fixed(id) => self.type_name(id),
             Pattern::T => "T".into(),
             Pattern::Element => "scalar<T>".into(),
-            Pattern::Like(scalar) => format!("like<T, {}>", scalar.name()),
-            Pattern::Part(n) => format!("vector<scalar<T>, {n}>"),
+            Pattern::WithScalar(scalar) => format!("like<T, {}>", scalar.name()),
+            Pattern::VectorOf(n) => format!("vector<scalar<T>, {n}>"),
             Pattern::Letters => match self.letters {
                 Some(1) => "scalar<T>".into(),
                 Some(n) => format!("vector<scalar<T>, {n}>"),
@@ -44,8 +44,8 @@ impl Printer<'_> {
             Pattern::Multiplier(n) => format!("matrix<scalar<T>, {n}, columns<T>>"),
             Pattern::Product(n) => format!("matrix<scalar<T>, {n}, rows<T>>"),
             Pattern::Base => "base<T>".into(),
-            Pattern::Inner => "element<T>".into(),
-            Pattern::InnerPointer => "element<T>*".into(),
+            Pattern::ArrayElement => "element<T>".into(),
+            Pattern::ArrayElementPointer => "element<T>*".into(),
             Pattern::Atomic => "atomic<T>".into(),
             Pattern::Texel => "texel<T>".into(),
             Pattern::Texels => "vector<scalar<texel<T>>, 4>".into(),
@@ -82,29 +82,29 @@ fn spaces_text(spaces: Spaces) -> String {
 /// The types of the range in words. N and M stand for 2, 3 or 4.
 pub(super) fn range_text(range: &Range) -> String {
     let mut parts = Vec::new();
-    let all = |set: Set| range.fixed.and(set) == set;
+    let all = |set: TypeSet| range.fixed.and(set) == set;
     for s in Scalar::ALL {
         if range.fixed.has(TypeId::scalar(s)) {
             parts.push(s.name().to_string());
         }
     }
     for s in Scalar::ALL {
-        if all(Set::vectors(&[s])) {
+        if all(TypeSet::vectors(&[s])) {
             parts.push(format!("{}N", s.name()));
         } else {
             parts.extend((2..=4).filter(|&n| range.fixed.has(TypeId::vector(s, n))).map(|n| format!("{}{n}", s.name())));
         }
     }
     for s in [Scalar::Bool, Scalar::Float] {
-        if all(Set::matrices(&[s])) {
+        if all(TypeSet::matrices(&[s])) {
             parts.push(format!("{}NxM", s.name()));
             continue;
         }
         for n in 2..=4 {
-            let ms: Vec<u8> = (2..=4).filter(|&m| range.fixed.has(TypeId::matrix(s, n, m))).collect();
-            match *ms {
+            let rows: Vec<u8> = (2..=4).filter(|&m| range.fixed.has(TypeId::matrix(s, n, m))).collect();
+            match *rows {
                 [2, 3, 4] => parts.push(format!("{}{n}xM", s.name())),
-                _ => parts.extend(ms.iter().map(|m| format!("{}{n}x{m}", s.name()))),
+                _ => parts.extend(rows.iter().map(|m| format!("{}{n}x{m}", s.name()))),
             }
         }
     }
@@ -146,12 +146,12 @@ fn signature_text(types: &Types, key: Key, signature: &Signature, word: Word, na
     let mut printer = Printer { types, names, letters: Some(word.indices().len()), t: None };
     let over = signature
         .over
-        .map(|range| Range { fixed: Set(range.fixed.iter().filter(|&t| word.fits(types, t)).fold(0, |s, t| s | 1 << t.0)), ..range });
+        .map(|range| Range { fixed: TypeSet(range.fixed.iter().filter(|&t| word.fits(types, t)).fold(0, |s, t| s | 1 << t.0)), ..range });
     match key {
         Key::Name(name) => {
             let head = printer.head(name, signature);
             match &over {
-                Some(range) if range.fixed == Set::EMPTY && range.family == Family::None => None,
+                Some(range) if range.fixed == TypeSet::EMPTY && range.family == Family::None => None,
                 Some(range) => Some(format!("{head}, T: {}", range_text(range))),
                 None => Some(head),
             }

@@ -31,16 +31,16 @@ type Arguments<'a> = Option<&'a [TypeArgumentValue]>;
 fn without_arguments(rule: Rule, id: TypeId, name: &str, arguments: Arguments) -> Found {
     match arguments {
         None => Ok(id),
-        Some(found) => Err(TypeNameError::Arguments(rule, format!("`{name}` has {}; it takes none", counted(found.len())))),
+        Some(found) => Err(TypeNameError::Arguments(rule, format!("`{name}` has {}; it takes none", count_text(found.len())))),
     }
 }
 
-fn counted(arguments: usize) -> String {
+fn count_text(arguments: usize) -> String {
     format!("{arguments} type argument{}", if arguments == 1 { "" } else { "s" })
 }
 
-fn count(rule: Rule, name: &str, found: usize, required: &str) -> TypeNameError {
-    TypeNameError::Arguments(rule, format!("`{name}` has {}; it needs {required}", counted(found)))
+fn wrong_count(rule: Rule, name: &str, found: usize, required: &str) -> TypeNameError {
+    TypeNameError::Arguments(rule, format!("`{name}` has {}; it needs {required}", count_text(found)))
 }
 
 /// The scalar type that the argument is, if it is one.
@@ -95,7 +95,7 @@ pub fn sampler(name: &str) -> Option<TypeId> {
 
 /// A short name of a vector, such as `float4`: a scalar's name and a number from 2 to 4.
 fn short_vector(name: &str) -> Option<TypeId> {
-    let (scalar, rest) = prefix(name)?;
+    let (scalar, rest) = scalar_prefix(name)?;
     match *rest.as_bytes() {
         [n @ b'2'..=b'4'] => Some(TypeId::vector(scalar, n - b'0')),
         _ => None,
@@ -105,14 +105,14 @@ fn short_vector(name: &str) -> Option<TypeId> {
 /// A short name of a matrix, such as `float2x3`: a scalar's name, the number of columns, `x` and
 /// the number of rows.
 fn short_matrix(name: &str) -> Option<TypeId> {
-    let (scalar, rest) = prefix(name)?;
+    let (scalar, rest) = scalar_prefix(name)?;
     match (scalar, rest.as_bytes()) {
         (Scalar::Bool | Scalar::Float, &[n @ b'2'..=b'4', b'x', m @ b'2'..=b'4']) => Some(TypeId::matrix(scalar, n - b'0', m - b'0')),
         _ => None,
     }
 }
 
-fn prefix(name: &str) -> Option<(Scalar, &str)> {
+fn scalar_prefix(name: &str) -> Option<(Scalar, &str)> {
     Scalar::ALL.into_iter().find_map(|s| Some((s, name.strip_prefix(s.name())?)))
 }
 
@@ -130,7 +130,7 @@ pub fn vector(types: &Types, name: &str, arguments: Arguments) -> Option<Found> 
             Some(scalar) => size_of(RULE, name, "elements", size).map(|n| TypeId::vector(scalar, n)),
             None => Err(TypeNameError::Arguments(RULE, "the elements of `vector` must be bool, uint, int or float".into())),
         },
-        found => Err(count(RULE, name, found.len(), "2: the type of the elements and their number")),
+        found => Err(wrong_count(RULE, name, found.len(), "2: the type of the elements and their number")),
     })
 }
 
@@ -149,7 +149,7 @@ pub fn matrix(types: &Types, name: &str, arguments: Arguments) -> Option<Found> 
                 .and_then(|n| size_of(RULE, name, "rows", rows).map(|m| TypeId::matrix(scalar, n, m))),
             _ => Err(TypeNameError::Arguments(RULE, "the elements of `matrix` must be bool or float".into())),
         },
-        found => Err(count(RULE, name, found.len(), "3: the type of the elements, the number of columns and the number of rows")),
+        found => Err(wrong_count(RULE, name, found.len(), "3: the type of the elements, the number of columns and the number of rows")),
     })
 }
 
@@ -174,7 +174,7 @@ pub fn texture(types: &mut Types, name: &str, arguments: Arguments) -> Option<Fo
             id
         }
         Some([_]) => return Some(Err(TypeNameError::Arguments(RULE, format!("the argument of `{name}` must be a type")))),
-        Some(found) => return Some(Err(count(RULE, name, found.len(), "1, or none without the `<` and `>`"))),
+        Some(found) => return Some(Err(wrong_count(RULE, name, found.len(), "1, or none without the `<` and `>`"))),
     };
     Some(Ok(types.intern(Type::Texture(kind, of))))
 }

@@ -13,16 +13,16 @@ use crate::wsl::typing::program::{Access, Coercion, Expr, ExprId, Form};
 
 /// An accessor that exists.
 #[derive(Clone, Copy, PartialEq)]
-enum Known {
+enum Accessor {
     Callee(Callee),
     Library(Library),
 }
 
-impl Known {
+impl Accessor {
     fn is(&self, callee: Callee) -> bool {
         match (self, callee) {
-            (Known::Callee(known), _) => *known == callee,
-            (Known::Library(known), Callee::Library(f)) => known.is(f),
+            (Accessor::Callee(accessor), _) => *accessor == callee,
+            (Accessor::Library(accessor), Callee::Library(f)) => accessor.is(f),
             _ => false,
         }
     }
@@ -48,8 +48,8 @@ impl Part<'_> {
 impl<'a> Recheck<'a> {
     fn field(&self, ty: TypeId, part: Part) -> Option<(StructId, u32, TypeId)> {
         let (Type::Struct(id), Part::Field(name)) = (self.ty(ty), part) else { return None };
-        let s: &Struct = self.p.env.structure(id);
-        let i = s.fields.iter().position(|f| self.p.env.names.name(f.name) == name)?;
+        let s: &Struct = self.program.env.structure(id);
+        let i = s.fields.iter().position(|f| self.program.env.names.name(f.name) == name)?;
         Some((id, i as u32, s.fields[i].ty))
     }
 
@@ -64,10 +64,10 @@ impl<'a> Recheck<'a> {
     /// For an element, the second parameter must be a `uint`.
     fn declared(&self, name: &str, first: impl Fn(Type, TypeId) -> bool, part: Part, count: usize) -> Vec<FunctionId> {
         let fits = |id: &&FunctionId| {
-            let p = &self.p.env.function(**id).parameters;
+            let p = &self.program.env.function(**id).parameters;
             p.len() == count && first(self.ty(p[0].ty), p[0].ty) && (!matches!(part, Part::Element) || p[1].ty == TypeId::UINT)
         };
-        self.named.get(name).into_iter().flatten().filter(fits).copied().collect()
+        self.by_name.get(name).into_iter().flatten().filter(fits).copied().collect()
     }
 
     fn pointee(&self, ty: TypeId) -> TypeId {
@@ -77,145 +77,153 @@ impl<'a> Recheck<'a> {
         }
     }
 
-    fn takers(&self, ty: TypeId, space: AddressSpace, part: Part) -> Vec<(Known, TypeId)> {
+    fn takers(&self, ty: TypeId, space: AddressSpace, part: Part) -> Vec<(Accessor, TypeId)> {
         let count = if matches!(part, Part::Element) { 2 } else { 1 };
         let declared = self.declared(&part.name(true, false), |t, _| t == Type::Pointer(space, ty), part, count);
-        let mut out: Vec<(Known, TypeId)> =
-            declared.into_iter().map(|id| (Known::Callee(Callee::Declared(id)), self.pointee(self.p.env.function(id).result))).collect();
+        let mut out: Vec<(Accessor, TypeId)> = declared
+            .into_iter()
+            .map(|id| (Accessor::Callee(Callee::Declared(id)), self.pointee(self.program.env.function(id).result)))
+            .collect();
         if let Some((s, i, of)) = self.field(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::FieldAddress(s, i, space))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::FieldAddress(s, i, space))), of));
         }
         if let Some(of) = self.element(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::ElementAddress(ty, space))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::ElementAddress(ty, space))), of));
         }
         out
     }
 
-    fn getters(&self, ty: TypeId, part: Part) -> Vec<(Known, TypeId)> {
+    fn getters(&self, ty: TypeId, part: Part) -> Vec<(Accessor, TypeId)> {
         let count = if matches!(part, Part::Element) { 2 } else { 1 };
         let declared = self.declared(&part.name(false, false), |_, id| id == ty, part, count);
-        let mut out: Vec<(Known, TypeId)> =
-            declared.into_iter().map(|id| (Known::Callee(Callee::Declared(id)), self.p.env.function(id).result)).collect();
+        let mut out: Vec<(Accessor, TypeId)> =
+            declared.into_iter().map(|id| (Accessor::Callee(Callee::Declared(id)), self.program.env.function(id).result)).collect();
         if let Some((s, i, of)) = self.field(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::FieldGetter(s, i))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::FieldGetter(s, i))), of));
         }
         if let Some(of) = self.element(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::ElementGetter(ty))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::ElementGetter(ty))), of));
         }
-        out.extend(self.of_takers(ty, part, Generated::Getter));
+        out.extend(self.generated_from_takers(ty, part, Generated::Getter));
         out.extend(self.built_in(ty, part, false));
         out
     }
 
-    fn setters(&self, ty: TypeId, part: Part) -> Vec<(Known, TypeId)> {
+    fn setters(&self, ty: TypeId, part: Part) -> Vec<(Accessor, TypeId)> {
         let count = if matches!(part, Part::Element) { 3 } else { 2 };
         let declared = self.declared(&part.name(false, true), |_, id| id == ty, part, count);
-        let value = |id: FunctionId| self.p.env.function(id).parameters[count - 1].ty;
-        let mut out: Vec<(Known, TypeId)> = declared.into_iter().map(|id| (Known::Callee(Callee::Declared(id)), value(id))).collect();
+        let value = |id: FunctionId| self.program.env.function(id).parameters[count - 1].ty;
+        let mut out: Vec<(Accessor, TypeId)> = declared.into_iter().map(|id| (Accessor::Callee(Callee::Declared(id)), value(id))).collect();
         if let Some((s, i, of)) = self.field(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::FieldSetter(s, i))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::FieldSetter(s, i))), of));
         }
         if let Some(of) = self.element(ty, part) {
-            out.push((Known::Callee(Callee::Generated(Generated::ElementSetter(ty))), of));
+            out.push((Accessor::Callee(Callee::Generated(Generated::ElementSetter(ty))), of));
         }
-        out.extend(self.of_takers(ty, part, Generated::Setter));
+        out.extend(self.generated_from_takers(ty, part, Generated::Setter));
         out.extend(self.built_in(ty, part, true));
         out
     }
 
-    fn of_takers(&self, ty: TypeId, part: Part, make: fn(FunctionId) -> Generated) -> Vec<(Known, TypeId)> {
-        let declared = |(known, to): (Known, TypeId)| match known {
-            Known::Callee(Callee::Declared(id)) => Some((Known::Callee(Callee::Generated(make(id))), to)),
+    fn generated_from_takers(&self, ty: TypeId, part: Part, make: fn(FunctionId) -> Generated) -> Vec<(Accessor, TypeId)> {
+        let declared = |(accessor, to): (Accessor, TypeId)| match accessor {
+            Accessor::Callee(Callee::Declared(id)) => Some((Accessor::Callee(Callee::Generated(make(id))), to)),
             _ => None,
         };
         self.takers(ty, AddressSpace::Thread, part).into_iter().filter_map(declared).collect()
     }
 
     /// The library's accessors. Those of arrays are the generated ones.
-    fn built_in(&self, ty: TypeId, part: Part, set: bool) -> Vec<(Known, TypeId)> {
+    fn built_in(&self, ty: TypeId, part: Part, set: bool) -> Vec<(Accessor, TypeId)> {
         if matches!(self.ty(ty), Type::Array(..) | Type::ArrayReference(..) | Type::Struct(_) | Type::Pointer(..)) {
             return Vec::new();
         }
-        let types = &self.p.env.types;
-        let mut given = vec![ty];
+        let types = &self.program.env.types;
+        let mut argument_types = vec![ty];
         if matches!(part, Part::Element) {
-            given.push(TypeId::UINT);
+            argument_types.push(TypeId::UINT);
         }
-        let getters = library_calls(types, &part.name(false, false), None, &given);
+        let getters = library_calls(types, &part.name(false, false), None, &argument_types);
         if !set {
-            return getters.into_iter().map(|l| (Known::Library(l), l.result)).collect();
+            return getters.into_iter().map(|l| (Accessor::Library(l), l.result)).collect();
         }
         let mut out = Vec::new();
         for getter in getters {
-            given.push(getter.result);
-            out.extend(library_calls(types, &part.name(false, true), None, &given).into_iter().map(|l| (Known::Library(l), getter.result)));
-            given.pop();
+            argument_types.push(getter.result);
+            out.extend(
+                library_calls(types, &part.name(false, true), None, &argument_types)
+                    .into_iter()
+                    .map(|l| (Accessor::Library(l), getter.result)),
+            );
+            argument_types.pop();
         }
         out
     }
 
     /// The kind of value that an operand was before its coercion, if it has one.
-    fn before(&self, e: ExprId) -> ValueType {
-        match &self.p.expr(e).form {
-            Form::Coerce(Coercion::LeftToRight | Coercion::LeftToAbstract | Coercion::AbstractToRight, inner) => self.of(*inner),
-            _ => self.of(e),
+    fn before_coercion(&self, e: ExprId) -> ValueType {
+        match &self.program.expr(e).form {
+            Form::Coerce(Coercion::LeftToRight | Coercion::LeftToAbstract | Coercion::AbstractToRight, inner) => self.value_type(*inner),
+            _ => self.value_type(e),
         }
     }
 
     pub(super) fn dot(&self, node: &Expr, e: ExprId, field: Symbol, access: Access) -> Check {
-        if field.0 as usize >= self.p.env.names.len() {
+        if field.0 as usize >= self.program.env.names.len() {
             return refuse(Some(node.rule), node.span, "the field has no name");
         }
-        let name = self.p.env.names.name(field);
-        let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = self.of(e);
+        let name = self.program.env.names.name(field);
+        let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = self.value_type(e);
         if name == "length" && matches!(self.ty(ty), Type::Array(..) | Type::ArrayReference(..)) {
             return refuse(Some(node.rule), node.span, "the length of an array has its own rules");
         }
-        self.accessed(node, e, Part::Field(name), access)
+        self.check_access(node, e, Part::Field(name), access)
     }
 
     pub(super) fn index(&self, node: &Expr, e: ExprId, index: ExprId, access: Access) -> Check {
         self.right_of(node, index, TypeId::UINT, "the index")?;
-        let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = self.of(e);
+        let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = self.value_type(e);
         if matches!(self.ty(ty), Type::ArrayReference(..)) {
             return refuse(Some(node.rule), node.span, "an element of an array reference has its own rule");
         }
-        self.accessed(node, e, Part::Element, access)
+        self.check_access(node, e, Part::Element, access)
     }
 
-    fn accessed(&self, node: &Expr, e: ExprId, part: Part, access: Access) -> Check {
+    fn check_access(&self, node: &Expr, e: ExprId, part: Part, access: Access) -> Check {
         let refuse = |message: &str| refuse(Some(node.rule), node.span, message);
-        let has = |list: Vec<(Known, TypeId)>, callee: Callee| list.into_iter().find(|(k, _)| k.is(callee)).map(|(_, ty)| ty);
-        let before = self.before(e);
-        let taken = |ty, space| !self.takers(ty, space, part).is_empty();
+        let accessed_type = |list: Vec<(Accessor, TypeId)>, callee: Callee| list.into_iter().find(|(k, _)| k.is(callee)).map(|(_, ty)| ty);
+        let before_coercion = self.before_coercion(e);
+        let has_taker = |ty, space| !self.takers(ty, space, part).is_empty();
         match (node.rule, access) {
             (Rule::WslTDotAddressTaker | Rule::WslTIndexAddressTaker, Access::AddressTaker(callee)) => {
                 let (ty, space) = self.left(node, e)?;
-                match has(self.takers(ty, space, part), callee) {
+                match accessed_type(self.takers(ty, space, part), callee) {
                     Some(to) => self.concludes(node, ValueType::Left(to, space)),
                     None => refuse("there is no such address-taker"),
                 }
             }
             (Rule::WslTDotSetter | Rule::WslTIndexSetter, Access::Setter(setter, getter)) => {
                 let ty = self.target(node, e)?;
-                if let ValueType::Left(ty, space) = before
-                    && taken(ty, space)
+                if let ValueType::Left(ty, space) = before_coercion
+                    && has_taker(ty, space)
                 {
                     return refuse("the address-taker is used before the setter");
                 }
-                let (Some(value), Some(got)) = (has(self.setters(ty, part), setter), has(self.getters(ty, part), getter)) else {
+                let (Some(value), Some(getter_type)) =
+                    (accessed_type(self.setters(ty, part), setter), accessed_type(self.getters(ty, part), getter))
+                else {
                     return refuse("there is no such setter or no such getter");
                 };
-                if value != got {
+                if value != getter_type {
                     return refuse("the setter and the getter are of different types");
                 }
                 self.concludes(node, ValueType::Abstract(value))
             }
             (Rule::WslTDotGetter | Rule::WslTIndexGetter, Access::Getter(getter)) => {
                 let ty = self.right(node, e, "the operand")?;
-                let assignable = match before {
+                let assignable = match before_coercion {
                     ValueType::Left(ty, space) => {
-                        if taken(ty, space) {
+                        if has_taker(ty, space) {
                             return refuse("the address-taker is used before the getter");
                         }
                         space != AddressSpace::Constant
@@ -226,8 +234,8 @@ impl<'a> Recheck<'a> {
                 if assignable && !self.setters(ty, part).is_empty() {
                     return refuse("the setter is used before the getter");
                 }
-                match has(self.getters(ty, part), getter) {
-                    Some(got) => self.concludes(node, ValueType::Right(got)),
+                match accessed_type(self.getters(ty, part), getter) {
+                    Some(getter_type) => self.concludes(node, ValueType::Right(getter_type)),
                     None => refuse("there is no such getter"),
                 }
             }

@@ -40,15 +40,15 @@ fn stages(stage: Stage) -> Stages {
 
 impl Recheck<'_> {
     pub(super) fn entry_points(&self) -> Check {
-        let mut listed = self.p.entry_points.iter();
-        for (i, f) in self.p.env.functions.iter().enumerate() {
+        let mut listed = self.program.entry_points.iter();
+        for (i, f) in self.program.env.functions.iter().enumerate() {
             if !f.kind.is_entry_point() {
                 continue;
             }
             let Some(entry) = listed.next().filter(|e| e.function.0 as usize == i) else {
                 return refuse(None, f.span, "an entry point is missing, or there is one too many before it");
             };
-            let stage = match f.kind {
+            let stage_agrees = match f.kind {
                 FunctionKind::Vertex => entry.stage == Stage::Vertex,
                 FunctionKind::Fragment => entry.stage == Stage::Fragment,
                 FunctionKind::Compute(threads, _) => {
@@ -56,7 +56,7 @@ impl Recheck<'_> {
                 }
                 _ => false,
             };
-            if !stage {
+            if !stage_agrees {
                 return refuse(Some(Rule::WslEpNumthreads), f.span, "the stage, or the size of its groups, is not what is written");
             }
             self.entry_point(entry)?;
@@ -69,7 +69,7 @@ impl Recheck<'_> {
     }
 
     fn entry_point(&self, entry: &EntryPoint) -> Check {
-        let f = self.p.env.function(entry.function);
+        let f = self.program.env.function(entry.function);
         if f.result == TypeId::VOID && f.semantic.is_some() {
             return refuse(Some(Rule::WslEpBuiltin), f.result_span, "a result has a semantic, and there is none");
         }
@@ -111,9 +111,9 @@ impl Recheck<'_> {
                 }
             }
         }
-        let mut given = FxHashSet::default();
-        if let Some(again) = entry.outputs.iter().find(|item| item.semantic.is_some_and(|(s, _)| !given.insert(s))) {
-            return refuse(Some(Rule::WslEpSingle), again.span, "two results have one semantic");
+        let mut semantics = FxHashSet::default();
+        if let Some(duplicate) = entry.outputs.iter().find(|item| item.semantic.is_some_and(|(s, _)| !semantics.insert(s))) {
+            return refuse(Some(Rule::WslEpSingle), duplicate.span, "two results have one semantic");
         }
         entry.inputs.iter().try_for_each(|item| self.item(entry.stage, Direction::In, item))?;
         entry.outputs.iter().try_for_each(|item| self.item(entry.stage, Direction::Out, item))
@@ -125,7 +125,7 @@ impl Recheck<'_> {
                 return refuse(Some(Rule::WslEpBuiltin), field.span, "a structure has a semantic, and none has the type of one");
             }
             Type::Struct(s) => crate::text::deep(|| {
-                for (i, f) in self.p.env.structure(s).fields.iter().enumerate() {
+                for (i, f) in self.program.env.structure(s).fields.iter().enumerate() {
                     let mut path = path.clone();
                     path.push(i as u32);
                     self.flatten(f, parameter, path, out)?;
@@ -144,17 +144,17 @@ impl Recheck<'_> {
             return refuse(Rule::WslEpBucket, "the number of its semantic does not fit in 32 bits");
         }
         let (stages, out) = (stages(stage), direction == Direction::Out);
-        let bucket = match semantic {
+        let is_allowed = match semantic {
             Semantic::Builtin(_) | Semantic::Target(_) => stages != Stages::COMPUTE || !out,
             Semantic::Register(..) => !out,
             Semantic::Attribute(_) => stages == Stages::VERTEX || stages == Stages::FRAGMENT && !out,
             Semantic::Specialized => stages != Stages::COMPUTE && !out,
             Semantic::OutOfRange => false,
         };
-        if !bucket {
+        if !is_allowed {
             return refuse(Rule::WslEpStageBuckets, "its bucket is none of its stage");
         }
-        let value = matches!(self.ty(item.ty), Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..));
+        let is_value = matches!(self.ty(item.ty), Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..));
         match semantic {
             Semantic::Target(_) => {
                 if stages != Stages::FRAGMENT || !out || item.ty != TypeId::vector(Scalar::Float, 4) {
@@ -170,7 +170,7 @@ impl Recheck<'_> {
             Semantic::Register(..) => match self.ty(item.ty) {
                 Type::Texture(..) | Type::Sampler => {}
                 Type::ArrayReference(AddressSpace::Device | AddressSpace::Constant, of) => {
-                    if !self.slice(of, &mut FxHashSet::default()) {
+                    if !self.is_slice_element(of, &mut FxHashSet::default()) {
                         return refuse(Rule::WslEpSliceElement, "its elements are no scalars, vectors, matrices or structures of them");
                     }
                 }
@@ -178,7 +178,7 @@ impl Recheck<'_> {
                 _ => return refuse(Rule::WslEpResourceType, "it is no texture, sampler or array reference"),
             },
             Semantic::Attribute(_) => {
-                if !value {
+                if !is_value {
                     return refuse(Rule::WslEpStageVariable, "it is no scalar, vector or matrix");
                 }
                 let both = |a: Qualifier, b: Qualifier| item.qualifiers.contains(&a) && item.qualifiers.contains(&b);
@@ -201,11 +201,12 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    fn slice(&self, ty: TypeId, seen: &mut FxHashSet<TypeId>) -> bool {
+    fn is_slice_element(&self, ty: TypeId, seen: &mut FxHashSet<TypeId>) -> bool {
         match self.ty(ty) {
             Type::Scalar(_) | Type::Atomic(_) | Type::Vector(..) | Type::Matrix(..) => true,
             Type::Struct(s) => {
-                !seen.insert(ty) || crate::text::deep(|| self.p.env.structure(s).fields.iter().all(|f| self.slice(f.ty, seen)))
+                !seen.insert(ty)
+                    || crate::text::deep(|| self.program.env.structure(s).fields.iter().all(|f| self.is_slice_element(f.ty, seen)))
             }
             _ => false,
         }
@@ -220,26 +221,27 @@ impl Recheck<'_> {
             if !seen.insert(id) {
                 continue;
             }
-            let body = self.p.body(id);
-            let f = self.p.env.function(id);
-            let shared = |rule: Rule, span: Span| refuse(Some(rule), span, "a vertex or fragment entry point reaches threadgroup memory");
+            let body = self.program.body(id);
+            let f = self.program.env.function(id);
+            let refuse_threadgroup =
+                |rule: Rule, span: Span| refuse(Some(rule), span, "a vertex or fragment entry point reaches threadgroup memory");
             if stage != Stages::COMPUTE {
                 if self.mentions_threadgroup(f.result) {
-                    return shared(Rule::WslEpThreadgroup, f.result_span);
+                    return refuse_threadgroup(Rule::WslEpThreadgroup, f.result_span);
                 }
                 for s in body.stores.clone() {
-                    let store = self.p.stores[s as usize];
+                    let store = self.program.stores[s as usize];
                     if store.space == AddressSpace::Threadgroup || self.mentions_threadgroup(store.ty) {
-                        return shared(Rule::WslEpThreadgroup, store.span);
+                        return refuse_threadgroup(Rule::WslEpThreadgroup, store.span);
                     }
                 }
             }
             for e in body.exprs.clone() {
-                let node = &self.p.exprs[e as usize];
+                let node = &self.program.exprs[e as usize];
                 let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = node.ty;
-                let left = matches!(node.ty, ValueType::Left(_, AddressSpace::Threadgroup));
-                if stage != Stages::COMPUTE && (left || self.mentions_threadgroup(ty)) {
-                    return shared(Rule::WslEpThreadgroup, node.span);
+                let is_threadgroup = matches!(node.ty, ValueType::Left(_, AddressSpace::Threadgroup));
+                if stage != Stages::COMPUTE && (is_threadgroup || self.mentions_threadgroup(ty)) {
+                    return refuse_threadgroup(Rule::WslEpThreadgroup, node.span);
                 }
                 for callee in self.calls(ExprId(e)) {
                     if let Callee::Library(f) = callee
@@ -251,7 +253,7 @@ impl Recheck<'_> {
                             "a library function is not for the stage that reaches it",
                         );
                     }
-                    todo.extend(Recheck::runs(callee));
+                    todo.extend(Recheck::function_run_by(callee));
                 }
             }
         }
@@ -270,12 +272,12 @@ impl Recheck<'_> {
 
     /// Checks that the program's list of barriers contains their calls, in order.
     pub(super) fn barriers(&self) -> Check {
-        let is = |e: &u32| match &self.p.exprs[*e as usize].form {
+        let is_barrier = |e: &u32| match &self.program.exprs[*e as usize].form {
             Form::Call(Callee::Library(f), _) => matches!(f.row().name, Name::Function(n) if n.ends_with("MemoryBarrierWithGroupSync")),
             _ => false,
         };
-        let found: Vec<u32> = (0..self.p.exprs.len() as u32).filter(is).collect();
-        if found.iter().copied().eq(self.p.barriers.iter().map(|b| b.0)) {
+        let found: Vec<u32> = (0..self.program.exprs.len() as u32).filter(is_barrier).collect();
+        if found.iter().copied().eq(self.program.barriers.iter().map(|b| b.0)) {
             return Ok(());
         }
         refuse(None, super::NOWHERE, "the barriers' identifiers are not those of their calls")

@@ -1,7 +1,7 @@
 //! Expressions against their premises: seed 004 "Typing expressions". Accesses and calls have their
 //! own files.
 
-use super::overload::Resolved;
+use super::overload::ArgumentTypes;
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
 use crate::wsl::syntax::{AddressSpace, Fix};
@@ -9,13 +9,13 @@ use crate::wsl::types::{Type, TypeId, ValueType};
 use crate::wsl::typing::program::{Coercion, Constant, Expr, ExprId, Form};
 
 impl Recheck<'_> {
-    pub(super) fn of(&self, e: ExprId) -> ValueType {
-        self.p.expr(e).ty
+    pub(super) fn value_type(&self, e: ExprId) -> ValueType {
+        self.program.expr(e).ty
     }
 
     /// The type of a premise that must be a right-value.
     pub(super) fn right(&self, node: &Expr, e: ExprId, what: &str) -> Check<TypeId> {
-        match self.of(e) {
+        match self.value_type(e) {
             ValueType::Right(ty) => Ok(ty),
             _ => refuse(Some(node.rule), node.span, format!("{what} is used as a right-value without a coercion")),
         }
@@ -31,7 +31,7 @@ impl Recheck<'_> {
     }
 
     pub(super) fn target(&self, node: &Expr, e: ExprId) -> Check<TypeId> {
-        match self.of(e) {
+        match self.value_type(e) {
             ValueType::Abstract(ty) => Ok(ty),
             _ => refuse(Some(node.rule), node.span, "what is assigned to is no abstract left-value"),
         }
@@ -41,12 +41,12 @@ impl Recheck<'_> {
         if node.ty == ty {
             return Ok(());
         }
-        let show = |ty: ValueType| match ty {
+        let text = |ty: ValueType| match ty {
             ValueType::Left(t, space) => format!("LVal({}, {})", self.show(t), space.keyword()),
             ValueType::Abstract(t) => format!("ALVal({})", self.show(t)),
             ValueType::Right(t) => self.show(t),
         };
-        refuse(Some(node.rule), node.span, format!("it has the type {}; from its premises follows {}", show(node.ty), show(ty)))
+        refuse(Some(node.rule), node.span, format!("it has the type {}; from its premises follows {}", text(node.ty), text(ty)))
     }
 
     fn is_copyable(&self, node: &Expr, ty: TypeId) -> Check {
@@ -60,7 +60,7 @@ impl Recheck<'_> {
     /// parentheses. If `commas`, the literal may be the last operand of a comma expression.
     pub(super) fn literal(&self, mut e: ExprId, commas: bool) -> Option<Constant> {
         loop {
-            let node = self.p.expr(e);
+            let node = self.program.expr(e);
             e = match node.form {
                 Form::Parens(inner) => inner,
                 Form::Comma(_, second) if commas => second,
@@ -72,7 +72,7 @@ impl Recheck<'_> {
 
     pub(super) fn expression(&self, id: ExprId) -> Check {
         use ValueType::{Abstract, Left, Right};
-        let node = self.p.expr(id);
+        let node = self.program.expr(id);
         let (rule, span) = (node.rule, node.span);
         match (rule, &node.form) {
             (Rule::WslTLiteralTrue, Form::Constant(Constant::Bool(true)))
@@ -94,10 +94,10 @@ impl Recheck<'_> {
                 _ => return refuse(Some(rule), span, "an enum's element is a right-value of the enum"),
             },
             (Rule::WslTVariableName, Form::Variable(store)) => {
-                let store = self.p.store(*store);
+                let store = self.program.store(*store);
                 self.concludes(node, Left(store.ty, store.space))?
             }
-            (Rule::WslTParens, Form::Parens(e)) => self.concludes(node, self.of(*e))?,
+            (Rule::WslTParens, Form::Parens(e)) => self.concludes(node, self.value_type(*e))?,
             (Rule::WslTComma, Form::Comma(a, b)) => {
                 self.right(node, *a, "the first operand")?;
                 let ty = self.right(node, *b, "the second operand")?;
@@ -119,7 +119,7 @@ impl Recheck<'_> {
                 let ty = self.target(node, *e)?;
                 self.concludes(node, Right(ty))?
             }
-            (Rule::WslTLvalToAlval, Form::Coerce(Coercion::LeftToAbstract, e)) => match self.of(*e) {
+            (Rule::WslTLvalToAlval, Form::Coerce(Coercion::LeftToAbstract, e)) => match self.value_type(*e) {
                 Left(ty, space) if space != AddressSpace::Constant => self.concludes(node, Abstract(ty))?,
                 _ => return refuse(Some(rule), span, "only a left-value outside constant memory can be assigned to"),
             },
@@ -160,7 +160,7 @@ impl Recheck<'_> {
                 }
             }
             (Rule::WslTLengthArray, Form::ArrayLength(e, n)) => {
-                let (Left(ty, _) | Abstract(ty) | Right(ty)) = self.of(*e);
+                let (Left(ty, _) | Abstract(ty) | Right(ty)) = self.value_type(*e);
                 if !matches!(self.ty(ty), Type::Array(_, size) if size == *n) {
                     return refuse(Some(rule), span, format!("a {} has no {n} elements", self.show(ty)));
                 }
@@ -176,7 +176,7 @@ impl Recheck<'_> {
                 let ty = self.target(node, *e)?;
                 match (rule, fix, store) {
                     (Rule::WslTPostfixIncr, Fix::Postfix, Some(store)) => {
-                        let store = self.p.store(*store);
+                        let store = self.program.store(*store);
                         if store.ty != ty || store.space != AddressSpace::Thread {
                             return refuse(Some(rule), span, "the old value is kept in a store of another type");
                         }
@@ -184,22 +184,25 @@ impl Recheck<'_> {
                     (Rule::WslTPrefixIncr, Fix::Prefix, None) => {}
                     _ => return refuse(Some(rule), span, "the rule, the place of the operator and its store do not agree"),
                 }
-                let given = [Resolved::Typed(ty)];
-                self.resolves(node, *callee, Some(step.function()), &given, &[ty], ty)?;
+                let operands = [ArgumentTypes::Typed(ty)];
+                self.resolves(node, *callee, Some(step.function()), &operands, &[ty], ty)?;
                 self.concludes(node, Right(ty))?
             }
             (Rule::WslTOperatorPlusEqual, Form::CompoundAssign(callee, a, b)) => {
                 let ty = self.target(node, *a)?;
                 let second = self.right(node, *b, "the right side")?;
-                let given = [Resolved::Typed(ty), self.given(*b)];
-                self.resolves(node, *callee, None, &given, &[ty, second], ty)?;
+                let operands = [ArgumentTypes::Typed(ty), self.argument_types(*b)];
+                self.resolves(node, *callee, None, &operands, &[ty, second], ty)?;
                 self.is_compound(node, *callee)?;
                 self.concludes(node, Right(ty))?
             }
-            (Rule::WslTCall | Rule::WslTCallLiterals, Form::Call(callee, range)) => self.call(node, *callee, self.p.arguments(range))?,
+            (Rule::WslTCall | Rule::WslTCallLiterals, Form::Call(callee, range)) => {
+                self.call(node, *callee, self.program.arguments(range))?
+            }
             _ => return refuse(Some(rule), span, "the rule does not conclude anything of this form"),
         }
-        let discards = self.p.children(id).iter().any(|e| self.p.expr(*e).discards) || self.calls(id).into_iter().any(|c| self.discards(c));
+        let discards = self.program.children(id).iter().any(|e| self.program.expr(*e).discards)
+            || self.calls(id).into_iter().any(|c| self.discards(c));
         if discards != node.discards {
             return refuse(Some(rule), span, "whether it may discard does not follow from its premises and what it calls");
         }
@@ -222,7 +225,7 @@ impl Recheck<'_> {
     }
 
     pub(super) fn left(&self, node: &Expr, e: ExprId) -> Check<(TypeId, AddressSpace)> {
-        match self.of(e) {
+        match self.value_type(e) {
             ValueType::Left(ty, space) => Ok((ty, space)),
             _ => refuse(Some(node.rule), node.span, "the operand is no left-value"),
         }

@@ -21,12 +21,12 @@ impl Recheck<'_> {
         self.types()?;
         self.structures()?;
         self.enums()?;
-        self.p.env.functions.iter().try_for_each(|f| self.signature(f))?;
+        self.program.env.functions.iter().try_for_each(|f| self.signature(f))?;
         self.distinct()
     }
 
     fn types(&self) -> Check {
-        for i in 0..self.p.env.types.len() as u32 {
+        for i in 0..self.program.env.types.len() as u32 {
             let id = TypeId(i);
             let broken = match self.ty(id) {
                 Type::Array(_, 0) => Some(Rule::WslVArraySize),
@@ -46,7 +46,7 @@ impl Recheck<'_> {
 
     fn structures(&self) -> Check {
         let mut names: FxHashSet<Symbol> = FxHashSet::default();
-        for s in &self.p.env.structs {
+        for s in &self.program.env.structs {
             if !names.insert(s.name) {
                 return refuse(Some(Rule::WslEnvStructDuplicate), s.span, "two types have the same name");
             }
@@ -63,7 +63,7 @@ impl Recheck<'_> {
                 }
             }
         }
-        for e in &self.p.env.enums {
+        for e in &self.program.env.enums {
             if !names.insert(e.name) {
                 return refuse(Some(Rule::WslEnvEnumDuplicate), e.span, "two types have the same name");
             }
@@ -73,8 +73,8 @@ impl Recheck<'_> {
 
     /// Checks that no structure contains itself.
     fn no_cycle(&self) -> Check {
-        let inside = |i: usize| -> Vec<usize> {
-            let fields = self.p.env.structs[i].fields.iter();
+        let contained = |i: usize| -> Vec<usize> {
+            let fields = self.program.env.structs[i].fields.iter();
             fields
                 .filter_map(|f| {
                     let mut ty = f.ty;
@@ -89,7 +89,7 @@ impl Recheck<'_> {
                 .collect()
         };
         let mut seen: FxHashMap<usize, Seen> = FxHashMap::default();
-        for root in 0..self.p.env.structs.len() {
+        for root in 0..self.program.env.structs.len() {
             let mut path = vec![(root, false)];
             while let Some((at, leave)) = path.pop() {
                 if leave {
@@ -99,21 +99,21 @@ impl Recheck<'_> {
                 match seen.get(&at) {
                     Some(Seen::Done) => continue,
                     Some(Seen::Open) => {
-                        return refuse(Some(Rule::WslVDependsCycle), self.p.env.structs[at].span, "a structure has itself in it");
+                        return refuse(Some(Rule::WslVDependsCycle), self.program.env.structs[at].span, "a structure has itself in it");
                     }
                     None => {}
                 }
                 seen.insert(at, Seen::Open);
                 path.push((at, true));
-                path.extend(inside(at).into_iter().map(|s| (s, false)));
+                path.extend(contained(at).into_iter().map(|s| (s, false)));
             }
         }
         Ok(())
     }
 
     fn enums(&self) -> Check {
-        for (i, e) in self.p.env.enums.iter().enumerate() {
-            if !matches!(e.base, TypeId::INT | TypeId::UINT) || self.p.env.types.enum_bases.get(i) != Some(&e.base) {
+        for (i, e) in self.program.env.enums.iter().enumerate() {
+            if !matches!(e.base, TypeId::INT | TypeId::UINT) || self.program.env.types.enum_bases.get(i) != Some(&e.base) {
                 return refuse(Some(Rule::WslEnvEnumBase), e.span, "the base type of an enum is neither int nor uint");
             }
             let values: FxHashSet<u32> = e.elements.iter().map(|(_, v)| *v).collect();
@@ -141,7 +141,7 @@ impl Recheck<'_> {
         {
             return refuse(Some(Rule::WslEnvFunction), f.span, "a cast returns another type than the one it is named by");
         }
-        let name = self.p.env.names.name(f.name.name);
+        let name = self.program.env.names.name(f.name.name);
         let Some(operator) = name.strip_prefix("operator").filter(|_| matches!(f.key, Key::Name(_))) else { return Ok(()) };
         let p: Vec<TypeId> = f.parameters.iter().map(|p| p.ty).collect();
         let plain = |i: usize| !matches!(self.ty(p[i]), Type::Array(..) | Type::Pointer(..) | Type::ArrayReference(..));
@@ -170,7 +170,7 @@ impl Recheck<'_> {
     /// Checks that no two functions have the same name and the same parameter types.
     fn distinct(&self) -> Check {
         let mut seen: FxHashSet<(Key, Vec<TypeId>)> = FxHashSet::default();
-        for f in &self.p.env.functions {
+        for f in &self.program.env.functions {
             if !seen.insert((f.key, f.parameters.iter().map(|p| p.ty).collect())) {
                 return refuse(
                     Some(Rule::WslVFunctionDuplicate),

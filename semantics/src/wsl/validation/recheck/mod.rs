@@ -75,35 +75,35 @@ fn refuse<T>(rule: Option<Rule>, span: Span, message: impl Into<String>) -> Chec
 }
 
 struct Recheck<'a> {
-    p: &'a Program,
+    program: &'a Program,
     /// The declared functions of each key.
-    keyed: FxHashMap<Key, Vec<FunctionId>>,
+    by_key: FxHashMap<Key, Vec<FunctionId>>,
     /// The declared functions of each name. Functions with a cast's key are left out.
-    named: FxHashMap<&'a str, Vec<FunctionId>>,
+    by_name: FxHashMap<&'a str, Vec<FunctionId>>,
     /// The known results of `is_opaque`.
     opaque: RefCell<FxHashMap<TypeId, bool>>,
 }
 
 impl<'a> Recheck<'a> {
-    fn new(p: &'a Program) -> Recheck<'a> {
-        let mut keyed: FxHashMap<Key, Vec<FunctionId>> = FxHashMap::default();
-        let mut named: FxHashMap<&str, Vec<FunctionId>> = FxHashMap::default();
-        for (i, f) in p.env.functions.iter().enumerate() {
+    fn new(program: &'a Program) -> Recheck<'a> {
+        let mut by_key: FxHashMap<Key, Vec<FunctionId>> = FxHashMap::default();
+        let mut by_name: FxHashMap<&str, Vec<FunctionId>> = FxHashMap::default();
+        for (i, f) in program.env.functions.iter().enumerate() {
             let id = FunctionId(i as u32);
-            keyed.entry(f.key).or_default().push(id);
+            by_key.entry(f.key).or_default().push(id);
             if matches!(f.key, Key::Name(_)) {
-                named.entry(p.env.names.name(f.name.name)).or_default().push(id);
+                by_name.entry(program.env.names.name(f.name.name)).or_default().push(id);
             }
         }
-        Recheck { p, keyed, named, opaque: RefCell::default() }
+        Recheck { program, by_key, by_name, opaque: RefCell::default() }
     }
 
     fn ty(&self, id: TypeId) -> Type {
-        self.p.env.types.get(id)
+        self.program.env.types.get(id)
     }
 
     fn show(&self, id: TypeId) -> String {
-        self.p.env.type_name(id)
+        self.program.env.type_name(id)
     }
 
     fn is_reference(&self, id: TypeId) -> bool {
@@ -126,7 +126,7 @@ impl<'a> Recheck<'a> {
                 Type::Sampler | Type::Texture(..) => found = true,
                 Type::Array(of, _) => todo.push(of),
                 Type::Struct(_) if !seen.insert(ty) => {}
-                Type::Struct(s) => todo.extend(self.p.env.structure(s).fields.iter().map(|f| f.ty)),
+                Type::Struct(s) => todo.extend(self.program.env.structure(s).fields.iter().map(|f| f.ty)),
                 _ => {}
             }
         }
@@ -139,7 +139,7 @@ impl<'a> Recheck<'a> {
     }
 
     /// The declared function whose body runs when the callee is called.
-    fn runs(callee: Callee) -> Option<FunctionId> {
+    fn function_run_by(callee: Callee) -> Option<FunctionId> {
         match callee {
             Callee::Declared(id) => Some(id),
             Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),
@@ -153,7 +153,7 @@ impl<'a> Recheck<'a> {
     /// abstract left-value", "Assignment").
     fn calls(&self, id: ExprId) -> Vec<Callee> {
         let mut out = Vec::new();
-        match &self.p.expr(id).form {
+        match &self.program.expr(id).form {
             Form::Coerce(crate::wsl::typing::program::Coercion::AbstractToRight, e) | Form::ArrayLength(e, _) => self.reads(*e, &mut out),
             Form::Assign(e, _) => self.writes(*e, &mut out),
             Form::Step(_, _, e, callee, _) => {
@@ -176,7 +176,7 @@ impl<'a> Recheck<'a> {
 
     fn reads(&self, mut at: ExprId, out: &mut Vec<Callee>) {
         loop {
-            at = match &self.p.expr(at).form {
+            at = match &self.program.expr(at).form {
                 Form::Parens(e) => *e,
                 Form::Dot(e, _, Access::Setter(_, getter)) | Form::Index(e, _, Access::Setter(_, getter)) => {
                     out.push(*getter);
@@ -189,7 +189,7 @@ impl<'a> Recheck<'a> {
 
     fn writes(&self, mut at: ExprId, out: &mut Vec<Callee>) {
         loop {
-            at = match &self.p.expr(at).form {
+            at = match &self.program.expr(at).form {
                 Form::Parens(e) => *e,
                 Form::Dot(e, _, Access::Setter(setter, _)) | Form::Index(e, _, Access::Setter(setter, _)) => {
                     out.push(*setter);

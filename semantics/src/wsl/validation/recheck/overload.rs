@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// An argument: an expression of a type, or an integer literal. A literal can have some of the
 /// types `int`, `uint` and `float`. An expression that ends in a literal counts as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Resolved {
+pub(super) enum ArgumentTypes {
     Typed(TypeId),
     Integer {
         int: bool,
@@ -25,12 +25,12 @@ pub(super) enum Resolved {
     Unknown,
 }
 
-impl Resolved {
+impl ArgumentTypes {
     fn can_be(self, ty: TypeId) -> bool {
         match self {
-            Resolved::Typed(of) => of == ty,
-            Resolved::Integer { int, uint, .. } => ty == TypeId::FLOAT || int && ty == TypeId::INT || uint && ty == TypeId::UINT,
-            Resolved::Unknown => [TypeId::INT, TypeId::UINT, TypeId::FLOAT].contains(&ty),
+            ArgumentTypes::Typed(of) => of == ty,
+            ArgumentTypes::Integer { int, uint, .. } => ty == TypeId::FLOAT || int && ty == TypeId::INT || uint && ty == TypeId::UINT,
+            ArgumentTypes::Unknown => [TypeId::INT, TypeId::UINT, TypeId::FLOAT].contains(&ty),
         }
     }
 }
@@ -92,27 +92,27 @@ fn swizzle(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The library's functions of that name, or casts to that type, with these parameter types.
-pub(super) fn library_calls(types: &Types, name: &str, cast: Option<TypeId>, given: &[TypeId]) -> Vec<Library> {
-    let given: Vec<Resolved> = given.iter().map(|ty| Resolved::Typed(*ty)).collect();
-    fitting(types, name, cast, &given)
+pub(super) fn library_calls(types: &Types, name: &str, cast: Option<TypeId>, operands: &[TypeId]) -> Vec<Library> {
+    let operands: Vec<ArgumentTypes> = operands.iter().map(|ty| ArgumentTypes::Typed(*ty)).collect();
+    fitting(types, name, cast, &operands)
 }
 
 fn rows(name: &str) -> &'static [(&'static Row, &'static Signature)] {
     NAMED.get(name).map_or(&[], Vec::as_slice)
 }
 
-fn fitting(types: &Types, name: &str, cast: Option<TypeId>, given: &[Resolved]) -> Vec<Library> {
+fn fitting(types: &Types, name: &str, cast: Option<TypeId>, operands: &[ArgumentTypes]) -> Vec<Library> {
     let mut out = Vec::new();
     match cast {
-        Some(_) => instances(types, rows(""), cast, given, &[], &mut out),
+        Some(_) => instances(types, rows(""), cast, operands, &[], &mut out),
         None => {
-            instances(types, rows(name), None, given, &[], &mut out);
+            instances(types, rows(name), None, operands, &[], &mut out);
             let accessor = name.strip_prefix("operator.").unwrap_or("");
             let (word, set) = accessor.strip_suffix('=').map_or((accessor, false), |w| (w, true));
             if let Some(word) = swizzle(word) {
                 let distinct = (0..word.len()).all(|i| !word[..i].contains(&word[i]));
                 if !set || distinct {
-                    instances(types, rows(if set { ".=" } else { "." }), None, given, &word, &mut out);
+                    instances(types, rows(if set { ".=" } else { "." }), None, operands, &word, &mut out);
                 }
             }
         }
@@ -124,18 +124,18 @@ fn instances(
     types: &Types,
     rows: &[(&'static Row, &'static Signature)],
     cast: Option<TypeId>,
-    given: &[Resolved],
+    operands: &[ArgumentTypes],
     word: &[u8],
     out: &mut Vec<Library>,
 ) {
     let letters = word.len();
-    for &(row, signature) in rows.iter().filter(|(_, s)| s.parameters.len() == given.len()) {
+    for &(row, signature) in rows.iter().filter(|(_, s)| s.parameters.len() == operands.len()) {
         let mut ts: Vec<TypeId> = match &signature.over {
             None => vec![TypeId::VOID],
             Some(range) => {
                 let mut ts: Vec<TypeId> = range.fixed.iter().collect();
-                let of = given.iter().filter_map(|g| if let Resolved::Typed(ty) = g { Some(*ty) } else { None });
-                for ty in of.chain(cast).filter(|ty| ty.0 >= BUILT_IN && range.has(types, *ty)) {
+                let argument_types = operands.iter().filter_map(|g| if let ArgumentTypes::Typed(ty) = g { Some(*ty) } else { None });
+                for ty in argument_types.chain(cast).filter(|ty| ty.0 >= BUILT_IN && range.has(types, *ty)) {
                     if !ts.contains(&ty) {
                         ts.push(ty);
                     }
@@ -144,11 +144,11 @@ fn instances(
             }
         };
         ts.retain(|&t| {
-            let vector = letters == 0 || matches!(types.get(t), Type::Vector(_, n) if word.iter().all(|i| *i < n));
-            vector
+            let has_letters = letters == 0 || matches!(types.get(t), Type::Vector(_, n) if word.iter().all(|i| *i < n));
+            has_letters
                 && cast.is_none_or(|to| signature.result.of(types, t, letters) == Some(to))
-                && signature.parameters.iter().zip(given).all(|(p, g)| match (p, g) {
-                    (_, Resolved::Typed(ty)) => p.matches(types, t, letters, *ty),
+                && signature.parameters.iter().zip(operands).all(|(p, g)| match (p, g) {
+                    (_, ArgumentTypes::Typed(ty)) => p.matches(types, t, letters, *ty),
                     _ => p.of(types, t, letters).is_some_and(|ty| g.can_be(ty)),
                 })
         });
@@ -178,22 +178,22 @@ impl Candidate {
 }
 
 impl Recheck<'_> {
-    pub(super) fn given(&self, e: ExprId) -> Resolved {
-        let crate::wsl::types::ValueType::Right(ty) = self.of(e) else { return Resolved::Typed(TypeId::VOID) };
-        let Some(constant) = self.literal(e, true) else { return Resolved::Typed(ty) };
+    pub(super) fn argument_types(&self, e: ExprId) -> ArgumentTypes {
+        let crate::wsl::types::ValueType::Right(ty) = self.value_type(e) else { return ArgumentTypes::Typed(TypeId::VOID) };
+        let Some(constant) = self.literal(e, true) else { return ArgumentTypes::Typed(ty) };
         match constant {
-            Constant::Int(v) => Resolved::Integer { int: true, uint: v >= 0 },
-            Constant::Uint(v) => Resolved::Integer { int: i32::try_from(v).is_ok(), uint: true },
+            Constant::Int(v) => ArgumentTypes::Integer { int: true, uint: v >= 0 },
+            Constant::Uint(v) => ArgumentTypes::Integer { int: i32::try_from(v).is_ok(), uint: true },
             Constant::Float(bits) => {
                 let x = f64::from(f32::from_bits(bits));
                 // The integers that round to such a float are on both sides of a bound.
                 if [2147483648.0, -2147483648.0, 4294967296.0].contains(&x) {
-                    return Resolved::Unknown;
+                    return ArgumentTypes::Unknown;
                 }
                 let within = |low: f64, high: f64| low <= x && x < high;
-                Resolved::Integer { int: within(-2147483648.0, 2147483648.0), uint: within(0.0, 4294967296.0) }
+                ArgumentTypes::Integer { int: within(-2147483648.0, 2147483648.0), uint: within(0.0, 4294967296.0) }
             }
-            _ => Resolved::Typed(ty),
+            _ => ArgumentTypes::Typed(ty),
         }
     }
 
@@ -202,11 +202,11 @@ impl Recheck<'_> {
         for e in arguments {
             types.push(self.right(node, *e, "an argument")?);
         }
-        let given: Vec<Resolved> = arguments.iter().map(|e| self.given(*e)).collect();
+        let operands: Vec<ArgumentTypes> = arguments.iter().map(|e| self.argument_types(*e)).collect();
         let crate::wsl::types::ValueType::Right(result) = node.ty else {
             return refuse(Some(node.rule), node.span, "a call gives a right-value");
         };
-        self.resolves(node, callee, None, &given, &types, result)
+        self.resolves(node, callee, None, &operands, &types, result)
     }
 
     /// Checks that the callee takes arguments of these types and gives the result. Also checks
@@ -217,20 +217,23 @@ impl Recheck<'_> {
         node: &Expr,
         callee: Callee,
         name: Option<&str>,
-        given: &[Resolved],
+        operands: &[ArgumentTypes],
         arguments: &[TypeId],
         result: TypeId,
     ) -> Check {
         let refuse = |message: String| refuse(Some(node.rule), node.span, message);
         let (key, text): (Option<Key>, String) = match callee {
             Callee::Declared(id) => {
-                let f = self.p.env.function(id);
-                let text = self.p.env.names.name(f.name.name);
+                let f = self.program.env.function(id);
+                let text = self.program.env.names.name(f.name.name);
                 if f.kind.is_entry_point() {
                     return refuse(format!("`{text}` is an entry point"));
                 }
                 if !f.parameters.iter().map(|p| p.ty).eq(arguments.iter().copied()) || f.result != result {
-                    return refuse(format!("`{}` does not take these arguments or does not give this result", self.p.env.signature(id)));
+                    return refuse(format!(
+                        "`{}` does not take these arguments or does not give this result",
+                        self.program.env.signature(id)
+                    ));
                 }
                 (Some(f.key), text.to_string())
             }
@@ -247,24 +250,25 @@ impl Recheck<'_> {
         if name.is_some_and(|n| n != text) {
             return refuse(format!("`{text}` is not the operator's function"));
         }
-        if given.contains(&Resolved::Unknown) {
+        if operands.contains(&ArgumentTypes::Unknown) {
             return Ok(());
         }
-        let candidates = self.candidates(key, &text, given);
+        let candidates = self.candidates(key, &text, operands);
         if !candidates.iter().any(|c| c.is(callee)) {
             return refuse("what is called is none of the functions that fit the arguments".into());
         }
-        let second = candidates.len() > 1;
+        let is_second_round = candidates.len() > 1;
         match node.rule {
-            Rule::WslTCall if second => return refuse("several functions fit the arguments".into()),
-            Rule::WslTCallLiterals if !second => return refuse("one function fits the arguments already".into()),
+            Rule::WslTCall if is_second_round => return refuse("several functions fit the arguments".into()),
+            Rule::WslTCallLiterals if !is_second_round => return refuse("one function fits the arguments already".into()),
             _ => {}
         }
-        if second {
-            let int =
-                |c: &&Candidate| given.iter().enumerate().all(|(i, g)| !matches!(g, Resolved::Integer { .. }) || self.takes_int(c, i));
-            let left: Vec<&Candidate> = candidates.iter().filter(int).collect();
-            if left.len() != 1 || !left[0].is(callee) {
+        if is_second_round {
+            let takes_int = |c: &&Candidate| {
+                operands.iter().enumerate().all(|(i, g)| !matches!(g, ArgumentTypes::Integer { .. }) || self.takes_int(c, i))
+            };
+            let remaining: Vec<&Candidate> = candidates.iter().filter(takes_int).collect();
+            if remaining.len() != 1 || !remaining[0].is(callee) {
                 return refuse("of the functions that fit the arguments, this one is not the only one that takes int for literals".into());
             }
         }
@@ -273,46 +277,48 @@ impl Recheck<'_> {
 
     /// The key of a name. `None` if the program declares no function of that name.
     fn name_key(&self, name: &str) -> Option<Key> {
-        self.named.get(name).and_then(|ids| ids.first()).map(|id| self.p.env.function(*id).key)
+        self.by_name.get(name).and_then(|ids| ids.first()).map(|id| self.program.env.function(*id).key)
     }
 
     fn takes_int(&self, c: &Candidate, parameter: usize) -> bool {
         match c {
-            Candidate::Declared(id) => self.p.env.function(*id).parameters[parameter].ty == TypeId::INT,
-            Candidate::Library(l) => l.signature.parameters[parameter].of(&self.p.env.types, l.t, l.letters) == Some(TypeId::INT),
+            Candidate::Declared(id) => self.program.env.function(*id).parameters[parameter].ty == TypeId::INT,
+            Candidate::Library(l) => l.signature.parameters[parameter].of(&self.program.env.types, l.t, l.letters) == Some(TypeId::INT),
         }
     }
 
-    fn candidates(&self, key: Option<Key>, text: &str, given: &[Resolved]) -> Vec<Candidate> {
+    fn candidates(&self, key: Option<Key>, text: &str, operands: &[ArgumentTypes]) -> Vec<Candidate> {
         let mut out = Vec::new();
-        for id in key.and_then(|key| self.keyed.get(&key)).into_iter().flatten() {
-            let f = self.p.env.function(*id);
-            if f.parameters.len() == given.len() && !f.kind.is_entry_point() && given.iter().zip(&f.parameters).all(|(g, p)| g.can_be(p.ty))
+        for id in key.and_then(|key| self.by_key.get(&key)).into_iter().flatten() {
+            let f = self.program.env.function(*id);
+            if f.parameters.len() == operands.len()
+                && !f.kind.is_entry_point()
+                && operands.iter().zip(&f.parameters).all(|(g, p)| g.can_be(p.ty))
             {
                 out.push(Candidate::Declared(*id));
             }
         }
         let cast = if let Some(Key::Cast(ty)) = key { Some(ty) } else { None };
-        out.extend(fitting(&self.p.env.types, text, cast, given).into_iter().map(Candidate::Library));
+        out.extend(fitting(&self.program.env.types, text, cast, operands).into_iter().map(Candidate::Library));
         out
     }
 
     /// Checks that the function's own signature gives these types.
     fn built_in_types(&self, node: &Expr, f: LibraryFunction, arguments: &[TypeId], result: TypeId) -> Check {
-        let types = &self.p.env.types;
+        let types = &self.program.env.types;
         let signature = f.signature();
         let t = f.variable().unwrap_or(TypeId::VOID);
         let letters = f.word().len();
-        let ranges = signature.over.is_none_or(|range| range.has(types, t));
+        let in_range = signature.over.is_none_or(|range| range.has(types, t));
         let parameters = signature.parameters.len() == arguments.len()
             && signature.parameters.iter().zip(arguments).enumerate().all(|(i, (p, a))| {
-                let space = match (p, types.get(*a)) {
+                let same_space = match (p, types.get(*a)) {
                     (Pattern::Pointer(..), Type::Pointer(space, _)) => f.space(i) == Some(space),
                     _ => true,
                 };
-                space && p.matches(types, t, letters, *a)
+                same_space && p.matches(types, t, letters, *a)
             });
-        if ranges && parameters && signature.result.of(types, t, letters) == Some(result) {
+        if in_range && parameters && signature.result.of(types, t, letters) == Some(result) {
             return Ok(());
         }
         refuse(Some(node.rule), node.span, "the library's function does not take these arguments or does not give this result")
@@ -322,7 +328,7 @@ impl Recheck<'_> {
     pub(super) fn is_compound(&self, node: &Expr, callee: Callee) -> Check {
         const OPERATORS: [&str; 10] = ["+", "-", "*", "/", "%", "^", "&", "|", ">>", "<<"];
         let text = match callee {
-            Callee::Declared(id) => self.p.env.names.name(self.p.env.function(id).name.name).to_string(),
+            Callee::Declared(id) => self.program.env.names.name(self.program.env.function(id).name.name).to_string(),
             Callee::Library(f) => match f.row().name {
                 Name::Function(name) => name.to_string(),
                 _ => String::new(),
@@ -337,6 +343,6 @@ impl Recheck<'_> {
 
     pub(super) fn discards(&self, callee: Callee) -> bool {
         use crate::wsl::typing::behaviour::Behaviour;
-        Recheck::runs(callee).is_some_and(|id| self.p.behaviours(id).has(Behaviour::Discard))
+        Recheck::function_run_by(callee).is_some_and(|id| self.program.behaviours(id).has(Behaviour::Discard))
     }
 }

@@ -25,13 +25,13 @@ struct Scope<'a> {
     /// The statements that the walk has visited.
     stmts: FxHashSet<StmtId>,
     /// The name of each store.
-    named: FxHashMap<StoreId, Symbol>,
+    store_names: FxHashMap<StoreId, Symbol>,
 }
 
 impl Scope<'_> {
     fn bind(&mut self, name: Symbol, store: StoreId) {
         self.names.entry(name).or_default().push(store);
-        self.named.insert(store, name);
+        self.store_names.insert(store, name);
         if let Some(block) = self.blocks.last_mut() {
             block.push(name);
         }
@@ -40,8 +40,8 @@ impl Scope<'_> {
 
 impl Recheck<'_> {
     pub(super) fn functions(&self) -> Check {
-        for (i, body) in self.p.bodies.iter().enumerate() {
-            let f = self.p.env.function(FunctionId(i as u32));
+        for (i, body) in self.program.bodies.iter().enumerate() {
+            let f = self.program.env.function(FunctionId(i as u32));
             body.exprs.clone().try_for_each(|e| self.expression(ExprId(e)))?;
             body.stmts.clone().try_for_each(|s| self.statement(StmtId(s), f))?;
             self.function(f, body)?;
@@ -52,7 +52,7 @@ impl Recheck<'_> {
 
     fn function(&self, f: &Function, body: &Body) -> Check {
         let refuse = |rule: Rule, message: &str| refuse(Some(rule), f.name.span, message);
-        let block = self.p.stmt(body.block);
+        let block = self.program.stmt(body.block);
         if !matches!(block.form, StmtForm::Block(_)) {
             return refuse(Rule::WslVFunctionBody, "the body of a function is no block");
         }
@@ -66,7 +66,7 @@ impl Recheck<'_> {
         if matches!(f.kind, FunctionKind::Vertex | FunctionKind::Compute(..)) && b.has(Behaviour::Discard) {
             return refuse(Rule::WslVFunctionDiscard, "an entry point of a vertex or compute stage may discard");
         }
-        let returns = body.stmts.clone().filter(|s| matches!(self.p.stmts[*s as usize].form, StmtForm::Return(_))).count();
+        let returns = body.stmts.clone().filter(|s| matches!(self.program.stmts[*s as usize].form, StmtForm::Return(_))).count();
         if returns > 1 && self.is_opaque(f.result) {
             return refuse(Rule::WslVReturnOpaque, "a function that returns a sampler or a texture has several returns");
         }
@@ -81,13 +81,13 @@ impl Recheck<'_> {
             bound: FxHashSet::default(),
             exprs: FxHashSet::default(),
             stmts: FxHashSet::default(),
-            named: FxHashMap::default(),
+            store_names: FxHashMap::default(),
         };
         if body.parameters.len() != f.parameters.len() {
             return refuse(Some(Rule::WslVFunctionBound), f.name.span, "the parameters do not have a store each");
         }
         for (p, id) in f.parameters.iter().zip(&body.parameters) {
-            let store = self.p.store(*id);
+            let store = self.program.store(*id);
             if store.ty != p.ty || store.space != AddressSpace::Thread || !scope.bound.insert(*id) {
                 return refuse(Some(Rule::WslVFunctionBound), p.span, "a parameter is no left-value of its type in thread");
             }
@@ -109,25 +109,25 @@ impl Recheck<'_> {
     /// Checks that the expressions outside of statements are the values of cases. These stand in
     /// the switches.
     fn values_of_cases(&self, scope: &Scope, f: &Function) -> Check {
-        let mut tops: FxHashSet<ExprId> = scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)).collect();
+        let mut outermost: FxHashSet<ExprId> = scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)).collect();
         for e in scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)) {
-            for child in self.p.children(e) {
-                tops.remove(&child);
+            for child in self.program.children(e) {
+                outermost.remove(&child);
             }
         }
         let mut values: FxHashMap<Constant, i64> = FxHashMap::default();
-        for e in tops {
+        for e in outermost {
             let mut at = e;
-            while let Form::Parens(inner) = self.p.expr(at).form {
+            while let Form::Parens(inner) = self.program.expr(at).form {
                 at = inner;
             }
-            match self.p.expr(at).form {
+            match self.program.expr(at).form {
                 Form::Constant(c) => *values.entry(c).or_default() += 1,
-                _ => return refuse(None, self.p.expr(e).span, "this expression is in no other one and in no statement"),
+                _ => return refuse(None, self.program.expr(e).span, "this expression is in no other one and in no statement"),
             }
         }
         for s in scope.body.stmts.clone() {
-            if let StmtForm::Switch(_, cases) = &self.p.stmts[s as usize].form {
+            if let StmtForm::Switch(_, cases) = &self.program.stmts[s as usize].form {
                 cases.iter().filter_map(|c| c.value).for_each(|v| *values.entry(v).or_default() -= 1);
             }
         }
@@ -142,15 +142,15 @@ impl Recheck<'_> {
     }
 
     fn walk_new(&self, scope: &mut Scope, id: StmtId) -> Check {
-        let s = self.p.stmt(id);
+        let s = self.program.stmt(id);
         if !scope.stmts.insert(id) {
             return refuse(Some(s.rule), s.span, "this statement is in two others");
         }
         match &s.form {
             StmtForm::Block(range) => {
                 scope.blocks.push(Vec::new());
-                for id in self.p.block(range) {
-                    if let StmtForm::Declaration(name, store, e) = &self.p.stmt(*id).form {
+                for id in self.program.block(range) {
+                    if let StmtForm::Declaration(name, store, e) = &self.program.stmt(*id).form {
                         self.declaration(scope, *id, *name, *store, *e)?;
                     } else {
                         self.walk(scope, *id)?;
@@ -188,17 +188,17 @@ impl Recheck<'_> {
     }
 
     fn declaration(&self, scope: &mut Scope, id: StmtId, name: Symbol, store: StoreId, e: Option<ExprId>) -> Check {
-        let s = self.p.stmt(id);
+        let s = self.program.stmt(id);
         if !scope.stmts.insert(id) {
             return refuse(Some(s.rule), s.span, "this declaration is in two blocks");
         }
         // The initialising expression does not see the variable.
         e.map_or(Ok(()), |e| self.names(scope, e))?;
-        let of = self.p.store(store);
-        if !matches!(of.space, AddressSpace::Thread | AddressSpace::Threadgroup) {
+        let variable = self.program.store(store);
+        if !matches!(variable.space, AddressSpace::Thread | AddressSpace::Threadgroup) {
             return refuse(Some(s.rule), s.span, "the variable is neither in thread nor in threadgroup");
         }
-        if self.is_opaque(of.ty) {
+        if self.is_opaque(variable.ty) {
             return refuse(Some(Rule::WslEpOpaque), s.span, "a variable holds a sampler or a texture");
         }
         if scope.blocks.last().is_some_and(|b| b.contains(&name)) {
@@ -215,15 +215,15 @@ impl Recheck<'_> {
     fn names(&self, scope: &mut Scope, root: ExprId) -> Check {
         let mut todo = vec![root];
         while let Some(id) = todo.pop() {
-            let node = self.p.expr(id);
+            let node = self.program.expr(id);
             if !scope.exprs.insert(id) {
                 return refuse(Some(node.rule), node.span, "this expression is in two others");
             }
             match &node.form {
                 Form::Variable(store) => {
-                    let name = scope.named.get(store);
-                    let means = name.and_then(|n| scope.names.get(n)).and_then(|stores| stores.last());
-                    if means != Some(store) {
+                    let name = scope.store_names.get(store);
+                    let meaning = name.and_then(|n| scope.names.get(n)).and_then(|stores| stores.last());
+                    if meaning != Some(store) {
                         return refuse(Some(node.rule), node.span, "the name of this variable does not mean it here");
                     }
                 }
@@ -232,7 +232,7 @@ impl Recheck<'_> {
                 }
                 _ => {}
             }
-            todo.extend(self.p.children(id));
+            todo.extend(self.program.children(id));
         }
         Ok(())
     }
@@ -240,19 +240,23 @@ impl Recheck<'_> {
     /// Checks that every function stands after those that it calls. So none calls itself.
     pub(super) fn order(&self) -> Check {
         let mut place: FxHashMap<FunctionId, usize> = FxHashMap::default();
-        for (i, id) in self.p.order.iter().enumerate() {
+        for (i, id) in self.program.order.iter().enumerate() {
             place.insert(*id, i);
         }
-        let none = Span { start: 0, end: 0 };
-        if place.len() != self.p.order.len() || place.len() != self.p.env.functions.len() {
-            return refuse(Some(Rule::WslVRecursion), none, "the order does not have every function once");
+        let nowhere = Span { start: 0, end: 0 };
+        if place.len() != self.program.order.len() || place.len() != self.program.env.functions.len() {
+            return refuse(Some(Rule::WslVRecursion), nowhere, "the order does not have every function once");
         }
-        for (i, body) in self.p.bodies.iter().enumerate() {
+        for (i, body) in self.program.bodies.iter().enumerate() {
             let here = place[&FunctionId(i as u32)];
             for e in body.exprs.clone() {
-                let later = self.calls(ExprId(e)).into_iter().filter_map(Recheck::runs).any(|to| place[&to] >= here);
+                let later = self.calls(ExprId(e)).into_iter().filter_map(Recheck::function_run_by).any(|to| place[&to] >= here);
                 if later {
-                    return refuse(Some(Rule::WslVRecursion), self.p.exprs[e as usize].span, "a function stands before one that it calls");
+                    return refuse(
+                        Some(Rule::WslVRecursion),
+                        self.program.exprs[e as usize].span,
+                        "a function stands before one that it calls",
+                    );
                 }
             }
         }

@@ -9,77 +9,77 @@ use crate::wsl::types::{StructId, Type, TypeId, ValueType};
 use crate::wsl::typing::program::{Access, Constant, ExprId, Form, Program, StmtForm, StmtId, StoreId};
 use std::ops::Range;
 
-pub(super) fn shape(p: &Program) -> Check {
-    if p.bodies.len() != p.env.functions.len() {
-        return refuse(None, NOWHERE, format!("there are {} bodies of {} functions", p.bodies.len(), p.env.functions.len()));
+pub(super) fn shape(program: &Program) -> Check {
+    if program.bodies.len() != program.env.functions.len() {
+        return refuse(None, NOWHERE, format!("there are {} bodies of {} functions", program.bodies.len(), program.env.functions.len()));
     }
-    types(p)?;
+    types(program)?;
     let (mut exprs, mut stmts, mut stores) = (0, 0, 0);
-    for (i, body) in p.bodies.iter().enumerate() {
-        let span = p.env.functions[i].span;
+    for (i, body) in program.bodies.iter().enumerate() {
+        let span = program.env.functions[i].span;
         let follows = |range: &Range<u32>, at: u32| range.start == at && range.end >= at;
         if !(follows(&body.exprs, exprs) && follows(&body.stmts, stmts) && follows(&body.stores, stores)) {
             return refuse(None, span, "the nodes of a body do not follow those of the body before it");
         }
         (exprs, stmts, stores) = (body.exprs.end, body.stmts.end, body.stores.end);
-        if exprs as usize > p.exprs.len() || stmts as usize > p.stmts.len() || stores as usize > p.stores.len() {
+        if exprs as usize > program.exprs.len() || stmts as usize > program.stmts.len() || stores as usize > program.stores.len() {
             return refuse(None, span, "the nodes of a body are not in the program");
         }
-        let inside = Inside { p, exprs: body.exprs.clone(), stmts: body.stmts.clone(), stores: body.stores.clone() };
-        inside.stmt(body.block, body.stmts.end, span)?;
-        body.parameters.iter().try_for_each(|s| inside.store(*s, span))?;
+        let ranges = BodyRanges { program, exprs: body.exprs.clone(), stmts: body.stmts.clone(), stores: body.stores.clone() };
+        ranges.stmt(body.block, body.stmts.end, span)?;
+        body.parameters.iter().try_for_each(|s| ranges.store(*s, span))?;
         for e in body.exprs.clone() {
-            inside.expr_node(e)?;
+            ranges.expr_node(e)?;
         }
         for s in body.stmts.clone() {
-            inside.stmt_node(s)?;
+            ranges.stmt_node(s)?;
         }
         for s in body.stores.clone() {
-            let store = p.stores[s as usize];
-            inside.ty(store.ty, store.span)?;
+            let store = program.stores[s as usize];
+            ranges.ty(store.ty, store.span)?;
         }
     }
-    if (exprs as usize, stmts as usize, stores as usize) != (p.exprs.len(), p.stmts.len(), p.stores.len()) {
+    if (exprs as usize, stmts as usize, stores as usize) != (program.exprs.len(), program.stmts.len(), program.stores.len()) {
         return refuse(None, NOWHERE, "some nodes are in no body");
     }
-    let function = |id: &FunctionId| (id.0 as usize) < p.env.functions.len();
-    if !p.order.iter().all(function) || !p.entry_points.iter().all(|e| function(&e.function)) {
+    let function = |id: &FunctionId| (id.0 as usize) < program.env.functions.len();
+    if !program.order.iter().all(function) || !program.entry_points.iter().all(|e| function(&e.function)) {
         return refuse(None, NOWHERE, "a function of the order or of an entry point is not in the program");
     }
-    if p.barriers.iter().any(|b| b.0 as usize >= p.exprs.len()) {
+    if program.barriers.iter().any(|b| b.0 as usize >= program.exprs.len()) {
         return refuse(None, NOWHERE, "a barrier is not in the program");
     }
     Ok(())
 }
 
-fn known(p: &Program, ty: TypeId) -> bool {
-    (ty.0 as usize) < p.env.types.len()
+fn type_exists(program: &Program, ty: TypeId) -> bool {
+    (ty.0 as usize) < program.env.types.len()
 }
 
 /// Checks that types are made of those before them, and that the types of fields and
 /// functions exist.
-fn types(p: &Program) -> Check {
-    for i in 0..p.env.types.len() as u32 {
+fn types(program: &Program) -> Check {
+    for i in 0..program.env.types.len() as u32 {
         let before = |of: TypeId| of.0 < i;
-        let right = match p.env.types.get(TypeId(i)) {
+        let right = match program.env.types.get(TypeId(i)) {
             Type::Texture(_, of) | Type::Array(of, _) | Type::Pointer(_, of) | Type::ArrayReference(_, of) => before(of),
-            Type::Struct(s) => (s.0 as usize) < p.env.structs.len(),
-            Type::Enum(e) => (e.0 as usize) < p.env.enums.len() && (e.0 as usize) < p.env.types.enum_bases.len(),
+            Type::Struct(s) => (s.0 as usize) < program.env.structs.len(),
+            Type::Enum(e) => (e.0 as usize) < program.env.enums.len() && (e.0 as usize) < program.env.types.enum_bases.len(),
             _ => true,
         };
         if !right {
             return refuse(None, NOWHERE, format!("the type of number {i} is made of none that stands before it"));
         }
     }
-    for s in &p.env.structs {
+    for s in &program.env.structs {
         for f in &s.fields {
-            if !known(p, f.ty) {
+            if !type_exists(program, f.ty) {
                 return refuse(None, f.span, "the type of this field is not in the program");
             }
         }
     }
-    for f in &p.env.functions {
-        if !known(p, f.result) || f.parameters.iter().any(|f| !known(p, f.ty)) {
+    for f in &program.env.functions {
+        if !type_exists(program, f.result) || f.parameters.iter().any(|f| !type_exists(program, f.ty)) {
             return refuse(None, f.span, "a type of this function is not in the program");
         }
     }
@@ -87,14 +87,14 @@ fn types(p: &Program) -> Check {
 }
 
 /// The ranges of numbers that belong to one body.
-struct Inside<'a> {
-    p: &'a Program,
+struct BodyRanges<'a> {
+    program: &'a Program,
     exprs: Range<u32>,
     stmts: Range<u32>,
     stores: Range<u32>,
 }
 
-impl Inside<'_> {
+impl BodyRanges<'_> {
     fn expr(&self, id: ExprId, before: u32, span: Span) -> Check {
         if self.exprs.contains(&id.0) && id.0 < before {
             Ok(())
@@ -116,19 +116,21 @@ impl Inside<'_> {
     }
 
     fn ty(&self, id: TypeId, span: Span) -> Check {
-        if known(self.p, id) { Ok(()) } else { refuse(None, span, "a type is not in the program") }
+        if type_exists(self.program, id) { Ok(()) } else { refuse(None, span, "a type is not in the program") }
     }
 
     fn callee(&self, callee: Callee, span: Span) -> Check {
-        let env = &self.p.env;
+        let env = &self.program.env;
         let function = |id: FunctionId| (id.0 as usize) < env.functions.len();
         let field = |s: StructId, i: u32| env.structs.get(s.0 as usize).is_some_and(|s| (i as usize) < s.fields.len());
         let right = match callee {
             Callee::Declared(id) => function(id),
-            Callee::Library(f) => f.variable().is_none_or(|t| known(self.p, t)),
+            Callee::Library(f) => f.variable().is_none_or(|t| type_exists(self.program, t)),
             Callee::Generated(g) => match g {
                 Generated::FieldAddress(s, i, _) | Generated::FieldGetter(s, i) | Generated::FieldSetter(s, i) => field(s, i),
-                Generated::ElementAddress(ty, _) | Generated::ElementGetter(ty) | Generated::ElementSetter(ty) => known(self.p, ty),
+                Generated::ElementAddress(ty, _) | Generated::ElementGetter(ty) | Generated::ElementSetter(ty) => {
+                    type_exists(self.program, ty)
+                }
                 Generated::Getter(id) | Generated::Setter(id) => function(id) && !env.function(id).parameters.is_empty(),
             },
         };
@@ -136,23 +138,23 @@ impl Inside<'_> {
     }
 
     fn expr_node(&self, i: u32) -> Check {
-        let node = &self.p.exprs[i as usize];
+        let node = &self.program.exprs[i as usize];
         let span = node.span;
         let (ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty)) = node.ty;
         self.ty(ty, span)?;
         if let Form::Call(_, range) = &node.form
-            && (range.start > range.end || range.end as usize > self.p.arguments.len())
+            && (range.start > range.end || range.end as usize > self.program.arguments.len())
         {
             return refuse(Some(node.rule), span, "the arguments are not in the program");
         }
-        self.p.children(ExprId(i)).iter().try_for_each(|e| self.expr(*e, i, span))?;
+        self.program.children(ExprId(i)).iter().try_for_each(|e| self.expr(*e, i, span))?;
         for callee in callees(&node.form).into_iter().flatten() {
             self.callee(callee, span)?;
         }
         match &node.form {
             Form::Variable(store) | Form::Step(_, _, _, _, Some(store)) => self.store(*store, span),
-            Form::Constant(Constant::Element(e)) => match self.p.env.types.get(ty) {
-                Type::Enum(id) if (*e as usize) < self.p.env.enumeration(id).elements.len() => Ok(()),
+            Form::Constant(Constant::Element(e)) => match self.program.env.types.get(ty) {
+                Type::Enum(id) if (*e as usize) < self.program.env.enumeration(id).elements.len() => Ok(()),
                 _ => refuse(Some(node.rule), span, "this is no element of its enum"),
             },
             _ => Ok(()),
@@ -160,16 +162,16 @@ impl Inside<'_> {
     }
 
     fn stmt_node(&self, i: u32) -> Check {
-        let node = &self.p.stmts[i as usize];
+        let node = &self.program.stmts[i as usize];
         let span = node.span;
         let end = self.exprs.end;
         let (expr, stmt) = (|e: ExprId| self.expr(e, end, span), |s: StmtId| self.stmt(s, i, span));
         match &node.form {
             StmtForm::Block(range) => {
-                if range.start > range.end || range.end as usize > self.p.blocks.len() {
+                if range.start > range.end || range.end as usize > self.program.blocks.len() {
                     return refuse(Some(node.rule), span, "the statements are not in the program");
                 }
-                self.p.block(range).iter().try_for_each(|s| stmt(*s))
+                self.program.block(range).iter().try_for_each(|s| stmt(*s))
             }
             StmtForm::Declaration(_, store, e) => {
                 self.store(*store, span)?;

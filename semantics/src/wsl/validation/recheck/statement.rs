@@ -9,13 +9,13 @@ use crate::wsl::typing::behaviour::{Behaviour, Behaviours};
 use crate::wsl::typing::program::{Case, Constant, ExprId, Stmt, StmtForm, StmtId};
 use rustc_hash::FxHashSet;
 
-fn of(b: Behaviour) -> Behaviours {
+fn only(b: Behaviour) -> Behaviours {
     Behaviours::of(b)
 }
 
 impl Recheck<'_> {
     fn right_type(&self, s: &Stmt, e: ExprId, what: &str) -> Check<TypeId> {
-        match self.of(e) {
+        match self.value_type(e) {
             ValueType::Right(ty) => Ok(ty),
             _ => refuse(Some(s.rule), s.span, format!("{what} is used as a right-value without a coercion")),
         }
@@ -37,26 +37,26 @@ impl Recheck<'_> {
     }
 
     pub(super) fn statement(&self, id: StmtId, f: &Function) -> Check {
-        let s = self.p.stmt(id);
+        let s = self.program.stmt(id);
         let (rule, span) = (s.rule, s.span);
-        let behaviours = |id: StmtId| self.p.stmt(id).behaviours;
-        let discards = |e: ExprId| self.p.expr(e).discards;
+        let behaviours = |id: StmtId| self.program.stmt(id).behaviours;
+        let discards = |e: ExprId| self.program.expr(e).discards;
         let found = match (rule, &s.form) {
-            (Rule::WslTBreak, StmtForm::Break) => of(Behaviour::Break),
-            (Rule::WslTContinue, StmtForm::Continue) => of(Behaviour::Continue),
-            (Rule::WslTDiscard, StmtForm::Discard) => of(Behaviour::Discard),
-            (Rule::WslTFallthrough, StmtForm::Fallthrough) => of(Behaviour::Fallthrough),
+            (Rule::WslTBreak, StmtForm::Break) => only(Behaviour::Break),
+            (Rule::WslTContinue, StmtForm::Continue) => only(Behaviour::Continue),
+            (Rule::WslTDiscard, StmtForm::Discard) => only(Behaviour::Discard),
+            (Rule::WslTFallthrough, StmtForm::Fallthrough) => only(Behaviour::Fallthrough),
             (Rule::WslTReturnVoid, StmtForm::Return(None)) => {
                 self.returns(s, f, TypeId::VOID)?;
-                of(Behaviour::Return)
+                only(Behaviour::Return)
             }
             (Rule::WslTReturn, StmtForm::Return(Some(e))) => {
                 self.returns(s, f, self.right_type(s, *e, "what is returned")?)?;
-                of(Behaviour::Return).with_if(Behaviour::Discard, discards(*e))
+                only(Behaviour::Return).with_if(Behaviour::Discard, discards(*e))
             }
             (Rule::WslTExpr, StmtForm::Expr(e)) => {
                 self.right_type(s, *e, "the expression")?;
-                of(Behaviour::Nothing).with_if(Behaviour::Discard, discards(*e))
+                only(Behaviour::Nothing).with_if(Behaviour::Discard, discards(*e))
             }
             (Rule::WslTIf, StmtForm::If(e, a, b)) => {
                 self.is_bool(s, *e)?;
@@ -80,21 +80,21 @@ impl Recheck<'_> {
             }
             // The behaviours of a declaration are those that it adds to its block.
             (Rule::WslTVariableDecl, StmtForm::Declaration(_, store, None)) => {
-                let ty = self.p.store(*store).ty;
+                let ty = self.program.store(*store).ty;
                 if self.is_reference(ty) {
                     return refuse(Some(rule), span, "a pointer or an array reference has no default value");
                 }
                 Behaviours::default()
             }
             (Rule::WslTVariableDeclInit, StmtForm::Declaration(_, store, Some(e))) => {
-                let ty = self.p.store(*store).ty;
+                let ty = self.program.store(*store).ty;
                 if self.right_type(s, *e, "the initialising expression")? != ty {
                     return refuse(Some(rule), span, "the initialising expression is not of the variable's type");
                 }
                 Behaviours::default().with_if(Behaviour::Discard, discards(*e))
             }
             (_, StmtForm::Block(range)) => {
-                let (last, behaviours) = self.block(self.p.block(range))?;
+                let (last, behaviours) = self.block(self.program.block(range))?;
                 if last != rule {
                     return refuse(Some(rule), span, format!("the rule {last} is the one for this block"));
                 }
@@ -132,9 +132,9 @@ impl Recheck<'_> {
     /// The rule and the behaviours of a block. They are found from the last statement to the first:
     /// the behaviours of each rest are the premise of the statement before it.
     fn block(&self, parts: &[StmtId]) -> Check<(Rule, Behaviours)> {
-        let (mut rule, mut rest) = (Rule::WslTEmptyBlock, of(Behaviour::Nothing));
+        let (mut rule, mut rest) = (Rule::WslTEmptyBlock, only(Behaviour::Nothing));
         for (i, id) in parts.iter().enumerate().rev() {
-            let part = self.p.stmt(*id);
+            let part = self.program.stmt(*id);
             let b = part.behaviours;
             (rule, rest) = match &part.form {
                 StmtForm::Declaration(_, _, None) => (Rule::WslTVariableDecl, rest),
@@ -158,7 +158,7 @@ impl Recheck<'_> {
         let refuse = |rule: Rule, message: &str| refuse(Some(rule), s.span, message);
         let ty = self.right_type(s, e, "the value that is switched on")?;
         let values: u64 = match self.ty(ty) {
-            Type::Enum(id) => self.p.env.enumeration(id).elements.len() as u64,
+            Type::Enum(id) => self.program.env.enumeration(id).elements.len() as u64,
             _ if ty == TypeId::INT || ty == TypeId::UINT => 1 << 32,
             _ => return refuse(Rule::WslTSwitchBlock, "the value that is switched on is no integer and no element of an enum"),
         };
@@ -183,7 +183,7 @@ impl Recheck<'_> {
                     }
                 }
             }
-            let body = self.p.stmt(case.body);
+            let body = self.program.stmt(case.body);
             if !matches!(body.form, StmtForm::Block(_)) {
                 return refuse(Rule::WslTCase, "the body of a case is no block");
             }

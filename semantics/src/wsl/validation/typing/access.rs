@@ -29,7 +29,7 @@ impl Checker<'_> {
         };
         let ty = self.value_type(whole).right();
         let part = Part::Field(field.name);
-        if self.b.env.names.name(field.name) == "length" {
+        if self.builder.env.names.name(field.name) == "length" {
             match self.ty(ty) {
                 Type::Array(_, n) => return t_length_array(self, whole, n, span),
                 Type::ArrayReference(..) => return t_length_reference(self, whole, span),
@@ -45,7 +45,7 @@ impl Checker<'_> {
         if let Some(judged) = t_dot_getter(self, whole, part, span) {
             return judged;
         }
-        let (found, text) = (self.name(ty), self.b.env.names.name(field.name).to_string());
+        let (found, text) = (self.name(ty), self.builder.env.names.name(field.name).to_string());
         let help = if matches!(self.ty(ty), Type::Pointer(..)) { format!("; `->{text}` goes through the pointer") } else { String::new() };
         self.error(Error::new(
             Rule::WslTDotGetter,
@@ -57,7 +57,7 @@ impl Checker<'_> {
 
     /// The enum of that name. The name may be that of a typedef.
     fn enum_named(&mut self, name: Symbol) -> Option<EnumId> {
-        match self.b.env.type_names.get(&name)? {
+        match self.builder.env.type_names.get(&name)? {
             TypeDefinition::Enum(id) => Some(*id),
             TypeDefinition::Typedef(_) => match self.key(name) {
                 Key::Cast(ty) => match self.ty(ty) {
@@ -109,8 +109,8 @@ impl Checker<'_> {
 
     fn by_setter(&mut self, whole: ExprId, part: Part) -> Option<(ExprId, Found, Found)> {
         let ty = (self.premises.assignable)(self.value_type(whole))?;
-        let setter = self.b.env.setter(ty, part)?;
-        let getter = self.b.env.getter(ty, part)?;
+        let setter = self.builder.env.setter(ty, part)?;
+        let getter = self.builder.env.getter(ty, part)?;
         let (whole, _) = self.coerce_abstract(whole)?;
         Some((whole, setter, getter))
     }
@@ -119,13 +119,13 @@ impl Checker<'_> {
 /// E an enum with the element A, and no variable, gives Γ ⊢ E.A : E
 ///                                                  [wsl/t-dot-enum, 004 Typing expressions, dot 2]
 pub fn t_dot_enum(c: &mut Checker, id: EnumId, element: Ident, span: Span) -> Judged {
-    let e = c.b.env.enumeration(id);
+    let e = c.builder.env.enumeration(id);
     let Some(&index) = e.index.get(&element.name) else {
-        let (name, text) = (c.b.env.names.name(e.name).to_string(), c.b.env.names.name(element.name).to_string());
+        let (name, text) = (c.builder.env.names.name(e.name).to_string(), c.builder.env.names.name(element.name).to_string());
         c.error(Error::new(Rule::WslTDotEnum, element.span, format!("the enum `{name}` has no element `{text}`")));
         return Judged::Wrong;
     };
-    let ty = c.b.env.types.intern(Type::Enum(id));
+    let ty = c.builder.env.types.intern(Type::Enum(id));
     c.conclude(Rule::WslTDotEnum, Form::Constant(Constant::Element(index)), ValueType::Right(ty), span)
 }
 
@@ -155,7 +155,7 @@ fn field(part: Part) -> Symbol {
 /// [wsl/t-dot-address-taker, 004 Typing expressions, dot 1.1]
 pub fn t_dot_address_taker(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let ValueType::Left(ty, space) = c.value_type(e) else { return None };
-    let found = c.b.env.address_taker(ty, space, part)?;
+    let found = c.builder.env.address_taker(ty, space, part)?;
     Some(c.conclude(
         Rule::WslTDotAddressTaker,
         Form::Dot(e, field(part), Access::AddressTaker(found.callee)),
@@ -176,7 +176,7 @@ pub fn t_dot_setter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Optio
 /// dot 1.3]
 pub fn t_dot_getter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let ty = c.value_type(e).right();
-    let getter = c.b.env.getter(ty, part)?;
+    let getter = c.builder.env.getter(ty, part)?;
     let e = c.coerce_right(e);
     Some(c.conclude(Rule::WslTDotGetter, Form::Dot(e, field(part), Access::Getter(getter.callee)), ValueType::Right(getter.ty), span))
 }
@@ -193,7 +193,7 @@ pub fn t_array_ref_index(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) ->
 /// e1\[e2\] : LVal(τ', a) [wsl/t-index-address-taker, 004 Typing expressions, index 3; WSL-C7]
 pub fn t_index_address_taker(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let ValueType::Left(ty, space) = c.value_type(e1) else { return None };
-    let found = c.b.env.address_taker(ty, space, Part::Element)?;
+    let found = c.builder.env.address_taker(ty, space, Part::Element)?;
     let form = Form::Index(e1, e2, Access::AddressTaker(found.callee));
     Some(c.conclude(Rule::WslTIndexAddressTaker, form, ValueType::Left(found.ty, space), span))
 }
@@ -210,7 +210,7 @@ pub fn t_index_setter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Op
 /// [wsl/t-index-getter, 004 Typing expressions, index 5; WSL-C7]
 pub fn t_index_getter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let ty = c.value_type(e1).right();
-    let getter = c.b.env.getter(ty, Part::Element)?;
+    let getter = c.builder.env.getter(ty, Part::Element)?;
     let e1 = c.coerce_right(e1);
     Some(c.conclude(Rule::WslTIndexGetter, Form::Index(e1, e2, Access::Getter(getter.callee)), ValueType::Right(getter.ty), span))
 }

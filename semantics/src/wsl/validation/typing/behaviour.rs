@@ -65,8 +65,8 @@ impl Behaviours {
 
     /// The set with one more behaviour if `so`, else the set itself.
     #[must_use]
-    pub fn with_if(self, b: Behaviour, so: bool) -> Behaviours {
-        if so { self.with(b) } else { self }
+    pub fn with_if(self, b: Behaviour, condition: bool) -> Behaviours {
+        if condition { self.with(b) } else { self }
     }
 
     /// The set without one behaviour.

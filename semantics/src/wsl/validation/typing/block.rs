@@ -128,27 +128,27 @@ pub fn t_variable_decl(c: &mut Checker, d: &Declaration, span: Span) -> Option<S
 pub fn t_variable_decl_init(c: &mut Checker, d: &Declaration, e: core::ExprId, span: Span) -> Option<StmtId> {
     let rule = Rule::WslTVariableDeclInit;
     // By the letter of the seed, it would see the variable itself (WSL-C4).
-    let early = c.premises.initializer_sees_itself.then(|| c.b.resolve(d.ty, Place::Variable)).flatten();
-    if let Some(ty) = early {
+    let visible_type = c.premises.initializer_sees_itself.then(|| c.builder.resolve(d.ty, Place::Variable)).flatten();
+    if let Some(ty) = visible_type {
         let store = c.store(ty, d.space.unwrap_or(AddressSpace::Thread), d.name.span);
         c.scope.bind(d.name.name, Some(store), d.name.span);
     }
     let judged = c.expr(e);
-    if early.is_some() {
+    if visible_type.is_some() {
         c.scope.unbind(d.name.name);
     }
     let ty = c.declared(d, rule);
     let value = ty.and_then(|ty| c.expect(judged, ty, rule, "the initialising expression"));
-    let bound = c.bind(d, ty, value, rule, span);
-    value.and(bound)
+    let declaration = c.bind(d, ty, value, rule, span);
+    value.and(declaration)
 }
 
 /// samplers and textures are arguments only: no variable holds one
 ///                                                          [wsl/ep-opaque, 004 Samplers, Textures]
 pub fn ep_opaque(c: &mut Checker, ty: TypeId, span: Span) -> bool {
-    let opaque = c.b.contains_opaque(ty);
+    let opaque = c.builder.contains_opaque(ty);
     let name = c.name(ty);
-    c.b.require(Rule::WslEpOpaque, !opaque, |_| {
+    c.builder.require(Rule::WslEpOpaque, !opaque, |_| {
         Error::new(Rule::WslEpOpaque, span, format!("this variable has the type {name}; samplers and textures are arguments only"))
     })
 }
@@ -158,7 +158,7 @@ impl Checker<'_> {
     fn declared(&mut self, d: &Declaration, rule: Rule) -> Option<TypeId> {
         let block = self.scope.block();
         if let Some(first) = self.scope.find(d.name.name).filter(|b| b.block == block) {
-            let text = self.b.env.names.name(d.name.name).to_string();
+            let text = self.builder.env.names.name(d.name.name).to_string();
             self.error(
                 Error::new(rule, d.name.span, format!("there is already a variable `{text}` in this block; the rule needs another name"))
                     .note(Some(first.span), "the first one is declared here"),
@@ -172,13 +172,13 @@ impl Checker<'_> {
                 format!("this variable is in the {} address space; the rule needs thread or threadgroup", space.keyword()),
             ));
         }
-        let ty = self.b.resolve(d.ty, Place::Variable)?;
+        let ty = self.builder.resolve(d.ty, Place::Variable)?;
         ep_opaque(self, ty, self.core().ty_span(d.ty)).then_some(ty)
     }
 
     fn has_initial(&mut self, ty: TypeId, rule: Rule, d: &Declaration) -> bool {
-        let has = self.has_default(ty);
-        if !has {
+        let has_default = self.has_default(ty);
+        if !has_default {
             let (name, span) = (self.name(ty), d.name.span);
             self.error(Error::new(
                 rule,
@@ -188,7 +188,7 @@ impl Checker<'_> {
                 ),
             ));
         }
-        has
+        has_default
     }
 
     fn bind(

@@ -78,7 +78,7 @@ impl Checker<'_> {
         if let Some(&key) = self.keys.get(&name) {
             return key;
         }
-        let key = self.b.key_of(name);
+        let key = self.builder.key_of(name);
         self.keys.insert(name, key);
         key
     }
@@ -122,10 +122,10 @@ impl Checker<'_> {
             _ => {
                 // In the second round, integer literals have the type int.
                 let fits = |c: &Candidate| operands.iter().zip(&c.parameters).all(|(o, ty)| (self.premises.second_round)(o.literal, *ty));
-                let left: Vec<&Candidate> = candidates.iter().filter(|c| fits(c)).collect();
-                match left[..] {
+                let remaining: Vec<&Candidate> = candidates.iter().filter(|c| fits(c)).collect();
+                match remaining[..] {
                     [one] => Resolution::One(one.clone(), true),
-                    _ => Resolution::Several(candidates.clone(), left.len()),
+                    _ => Resolution::Several(candidates.clone(), remaining.len()),
                 }
             }
         };
@@ -139,16 +139,16 @@ impl Checker<'_> {
     fn candidates(&mut self, key: Key, name: Symbol, operands: &Operands) -> Vec<Candidate> {
         let mut out = Vec::new();
         for id in self.declared_candidates(key, operands) {
-            let f = self.b.env.function(id);
+            let f = self.builder.env.function(id);
             if f.kind.is_entry_point() {
-                self.b.fired.note(Rule::WslEpNotCalled);
+                self.builder.fired.note(Rule::WslEpNotCalled);
             } else {
                 out.push(Candidate { callee: Callee::Declared(id), parameters: f.types(), result: f.result });
             }
         }
         let mut overloads = Vec::new();
         let arguments: SmallVec<[Argument; 4]> = operands.iter().map(|o| o.argument).collect();
-        let Environment { types, names, .. } = &mut self.b.env;
+        let Environment { types, names, .. } = &mut self.builder.env;
         let key = match key {
             Key::Cast(ty) => library::Key::Cast(ty),
             Key::Name(_) => library::Key::Name(names.name(name)),
@@ -164,7 +164,7 @@ impl Checker<'_> {
     /// possible types of the arguments. If there are more combinations of these than functions of
     /// the name, each function is tried instead.
     fn declared_candidates(&self, key: Key, operands: &Operands) -> Vec<FunctionId> {
-        let env = &self.b.env;
+        let env = &self.builder.env;
         let Some(named) = env.by_key.get(&key) else { return Vec::new() };
         let literals = operands.iter().filter(|o| matches!(o.argument, Argument::Integer { .. })).count() as u32;
         if 3usize.saturating_pow(literals) >= named.len() {
@@ -175,16 +175,19 @@ impl Checker<'_> {
             return named.iter().copied().filter(fits).collect();
         }
         let mut found = Vec::new();
-        let mut ways: Vec<SmallVec<[TypeId; 4]>> = vec![SmallVec::new()];
+        let mut combinations: Vec<SmallVec<[TypeId; 4]>> = vec![SmallVec::new()];
         for o in operands {
             let types: SmallVec<[TypeId; 3]> = match o.argument {
                 Argument::Of(ty) => smallvec![ty],
                 Argument::Integer { .. } => [TypeId::INT, TypeId::UINT, TypeId::FLOAT].into_iter().filter(|ty| o.takes(*ty)).collect(),
             };
-            ways = ways.iter().flat_map(|way| types.iter().map(|ty| way.iter().copied().chain([*ty]).collect())).collect();
+            combinations = combinations
+                .iter()
+                .flat_map(|combination| types.iter().map(|ty| combination.iter().copied().chain([*ty]).collect()))
+                .collect();
         }
-        for way in ways {
-            found.extend(env.by_types.get(&(key, way)));
+        for combination in combinations {
+            found.extend(env.by_types.get(&(key, combination)));
         }
         found.sort_unstable();
         found
@@ -192,7 +195,7 @@ impl Checker<'_> {
 
     /// Reports a call that resolves to no function, with what each candidate lacks.
     fn unresolved(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, failed: Resolution, span: Span) {
-        if self.b.env.wrong_names.contains(&name) || self.b.errors.full() {
+        if self.builder.env.wrong_names.contains(&name) || self.builder.errors.full() {
             return;
         }
         if let Some(id) = self.entry_point(key, operands.len()) {
@@ -202,16 +205,16 @@ impl Checker<'_> {
         let shown = shown.join(", ");
         let text = match key {
             Key::Cast(ty) => self.name(ty),
-            Key::Name(name) => self.b.env.names.name(name).to_string(),
+            Key::Name(name) => self.builder.env.names.name(name).to_string(),
         };
         let error = match failed {
-            Resolution::Several(candidates, left) => {
-                let after = if left == 0 {
+            Resolution::Several(candidates, remaining) => {
+                let second_round = if remaining == 0 {
                     "none takes them if integer literals are of type int".into()
                 } else {
-                    format!("{left} do, even if integer literals are of type int")
+                    format!("{remaining} do, even if integer literals are of type int")
                 };
-                let message = format!("several functions `{text}` take the arguments ({shown}), and {after}; the rule needs one");
+                let message = format!("several functions `{text}` take the arguments ({shown}), and {second_round}; the rule needs one");
                 let mut error = Error::new(rule, span, message);
                 for c in candidates.iter().take(MAX_CANDIDATES) {
                     error = self.candidate_note(error, c, &text);
@@ -227,16 +230,16 @@ impl Checker<'_> {
         let parameters: Vec<String> = c.parameters.iter().map(|p| self.name(*p)).collect();
         let message = format!("candidate: {} {text}({})", self.name(c.result), parameters.join(", "));
         match c.callee {
-            Callee::Declared(id) => error.note(Some(self.b.env.function(id).name.span), message),
+            Callee::Declared(id) => error.note(Some(self.builder.env.function(id).name.span), message),
             _ => error.note(None, format!("{message}, of the standard library")),
         }
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one sentence")]
     fn no_function(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, text: &str, shown: &str, span: Span) -> Error {
-        let all = self.b.env.by_key.get(&key).map_or(0, |all| all.len());
-        let declared: Vec<FunctionId> = self.b.env.by_key.get(&key).into_iter().flatten().copied().take(MAX_CANDIDATES).collect();
-        let env = &self.b.env;
+        let total = self.builder.env.by_key.get(&key).map_or(0, |total| total.len());
+        let declared: Vec<FunctionId> = self.builder.env.by_key.get(&key).into_iter().flatten().copied().take(MAX_CANDIDATES).collect();
+        let env = &self.builder.env;
         let library_key = match key {
             Key::Cast(ty) => library::Key::Cast(ty),
             Key::Name(_) => library::Key::Name(env.names.name(name)),
@@ -248,22 +251,22 @@ impl Checker<'_> {
         }
         let mut error = Error::new(rule, span, format!("no function `{text}` takes the arguments ({shown})"));
         for id in &declared {
-            let f = self.b.env.function(*id);
-            let why = if f.parameters.len() != operands.len() {
+            let f = self.builder.env.function(*id);
+            let reason = if f.parameters.len() != operands.len() {
                 format!("it has {} parameters", f.parameters.len())
             } else {
                 let wrong = operands.iter().zip(&f.parameters).position(|(o, p)| !o.takes(p.ty)).unwrap_or(0);
                 let (found, needed) = (self.operand_name(operands[wrong]), self.name(f.parameters[wrong].ty));
                 format!("argument {} is {found}, its parameter {needed}", wrong + 1)
             };
-            error = error.note(Some(f.name.span), format!("candidate: {}; {why}", self.b.env.signature(*id)));
+            error = error.note(Some(f.name.span), format!("candidate: {}; {reason}", self.builder.env.signature(*id)));
         }
-        error = and_more(error, all);
-        let all = library.len();
+        error = and_more(error, total);
+        let total = library.len();
         for signature in library.into_iter().take(MAX_CANDIDATES) {
             error = error.note(None, format!("candidate of the standard library: {signature}"));
         }
-        and_more(error, all)
+        and_more(error, total)
     }
 
     fn operand_name(&self, o: Operand) -> String {
@@ -274,8 +277,10 @@ impl Checker<'_> {
     }
 
     fn entry_point(&self, key: Key, count: usize) -> Option<FunctionId> {
-        let entry = |id: &FunctionId| self.b.env.function(*id).kind.is_entry_point() && self.b.env.function(*id).parameters.len() == count;
-        self.b.env.by_key.get(&key)?.iter().copied().find(entry)
+        let entry = |id: &FunctionId| {
+            self.builder.env.function(*id).kind.is_entry_point() && self.builder.env.function(*id).parameters.len() == count
+        };
+        self.builder.env.by_key.get(&key)?.iter().copied().find(entry)
     }
 
     fn conclude_call(&mut self, rule: Rule, candidate: &Candidate, judged: &[Judged], span: Span) -> Judged {
@@ -305,8 +310,8 @@ pub fn t_call_literals(c: &mut Checker, candidate: &Candidate, judged: &[Judged]
 
 /// no function calls an entry point                           [wsl/ep-not-called, 004 Entry Points]
 pub fn ep_not_called(c: &mut Checker, id: FunctionId, span: Span) {
-    let f = c.b.env.function(id);
-    let (text, place) = (c.b.env.names.name(f.name.name).to_string(), f.name.span);
+    let f = c.builder.env.function(id);
+    let (text, place) = (c.builder.env.names.name(f.name.name).to_string(), f.name.span);
     c.error(
         Error::new(Rule::WslEpNotCalled, span, format!("`{text}` is an entry point, and no function calls one"))
             .note(Some(place), "the entry point is declared here"),
@@ -317,6 +322,6 @@ impl Checker<'_> {
     /// Whether a type has a default value. Pointers, array references, samplers and textures
     /// have none.
     pub(super) fn has_default(&mut self, ty: TypeId) -> bool {
-        !matches!(self.ty(ty), Type::Pointer(..) | Type::ArrayReference(..)) && !self.b.contains_opaque(ty)
+        !matches!(self.ty(ty), Type::Pointer(..) | Type::ArrayReference(..)) && !self.builder.contains_opaque(ty)
     }
 }

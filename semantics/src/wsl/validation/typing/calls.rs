@@ -19,11 +19,11 @@ use rustc_hash::FxHashMap;
 struct Facts {
     /// The functions that it calls, and where it calls them.
     calls: Vec<(FunctionId, Span)>,
-    /// The stages that may call it, by the library functions that it calls itself. `staged`
+    /// The stages that may call it, by the library functions that it calls itself. `restricted`
     /// lists those library functions that some stage may not call: their stages, and where they
     /// are called.
     stages: Stages,
-    staged: Vec<(Stages, Span)>,
+    restricted: Vec<(Stages, Span)>,
     /// The first place where it refers to the threadgroup address space.
     threadgroup: Option<Span>,
     /// Whether it, or a function that it calls, refers to that space.
@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
         for (i, body) in bodies.iter().enumerate() {
             let id = FunctionId(i as u32);
-            let kind = self.b.env.function(id).kind;
+            let kind = self.builder.env.function(id).kind;
             if !kind.is_entry_point() {
                 continue;
             }
@@ -69,26 +69,26 @@ impl Checker<'_> {
         let mut facts = Facts {
             calls: Vec::new(),
             stages: Stages::ALL,
-            staged: Vec::new(),
+            restricted: Vec::new(),
             threadgroup: None,
             reaches_threadgroup: false,
             reaches: Stages::ALL,
         };
         let Some(body) = body else { return facts };
-        let f = self.b.env.function(id);
-        let mut mention = |types: &crate::wsl::types::Types, ty: TypeId, span: Span, facts: &mut Facts| {
-            if facts.threadgroup.is_none() && *known.entry(ty).or_insert_with(|| of_threadgroup(types, ty)) {
+        let f = self.builder.env.function(id);
+        let mut note_threadgroup = |types: &crate::wsl::types::Types, ty: TypeId, span: Span, facts: &mut Facts| {
+            if facts.threadgroup.is_none() && *known.entry(ty).or_insert_with(|| mentions_threadgroup(types, ty)) {
                 facts.threadgroup = Some(span);
             }
         };
-        let types = &self.b.env.types;
-        mention(types, f.result, f.result_span, &mut facts);
+        let types = &self.builder.env.types;
+        note_threadgroup(types, f.result, f.result_span, &mut facts);
         for i in body.stores.clone() {
             let store = self.program.stores[i as usize];
             if store.space == AddressSpace::Threadgroup && facts.threadgroup.is_none() {
                 facts.threadgroup = Some(store.span);
             }
-            mention(types, store.ty, store.span, &mut facts);
+            note_threadgroup(types, store.ty, store.span, &mut facts);
         }
         for i in body.exprs.clone() {
             let expr = &self.program.exprs[i as usize];
@@ -96,7 +96,7 @@ impl Checker<'_> {
                 facts.threadgroup.get_or_insert(expr.span);
             }
             for callee in self.program.callees(super::program::ExprId(i)) {
-                callee.rules(&self.b.env).into_iter().for_each(|rule| self.b.fired.note(rule));
+                callee.rules(&self.builder.env).into_iter().for_each(|rule| self.builder.fired.note(rule));
                 if let Some(id) = (self.premises.called)(callee, matches!(expr.form, Form::Call(..))) {
                     facts.calls.push((id, expr.span));
                 }
@@ -104,7 +104,7 @@ impl Checker<'_> {
                     && function.stages() != Stages::ALL
                 {
                     facts.stages = facts.stages.and(function.stages());
-                    facts.staged.push((function.stages(), expr.span));
+                    facts.restricted.push((function.stages(), expr.span));
                 }
             }
         }
@@ -114,7 +114,7 @@ impl Checker<'_> {
 
 /// Whether the type is a pointer or an array reference to threadgroup memory, or leads to such a
 /// type through pointers, array references and arrays.
-fn of_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
+fn mentions_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
     loop {
         ty = match types.get(ty) {
             Type::Pointer(AddressSpace::Threadgroup, _) | Type::ArrayReference(AddressSpace::Threadgroup, _) => return true,
@@ -164,11 +164,11 @@ fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
                     holds = false;
                     let start = path.iter().position(|(n, _)| *n == to).unwrap_or(0);
                     let mut names: Vec<String> =
-                        path[start..].iter().take(6).map(|(n, _)| c.b.env.signature(FunctionId(*n as u32))).collect();
+                        path[start..].iter().take(6).map(|(n, _)| c.builder.env.signature(FunctionId(*n as u32))).collect();
                     if path.len() - start > 6 {
                         names.push("…".into());
                     }
-                    names.push(c.b.env.signature(FunctionId(to as u32)));
+                    names.push(c.builder.env.signature(FunctionId(to as u32)));
                     let message = format!("this call makes a function call itself: {}; there is no recursion", names.join(" → "));
                     c.error(Error::new(Rule::WslVRecursion, span, message));
                 }
@@ -184,14 +184,14 @@ fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
 /// Adds "may discard" to expressions, and `Discard` to statements, where it comes from calls.
 /// Children stand before their parents, so one pass suffices.
 fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<FunctionId>, bodies: &[Option<Body>], body: &Body) {
-    let of_function = |program: &Program, id: FunctionId| {
+    let function_discards = |program: &Program, id: FunctionId| {
         bodies[id.0 as usize].as_ref().is_some_and(|b| program.stmt(b.block).behaviours.has(Behaviour::Discard))
     };
     for i in body.exprs.clone() {
         let id = super::program::ExprId(i);
-        let by_call = matches!(program.expr(id).form, Form::Call(..));
-        let called = program.callees(id).into_iter().filter_map(|c| called(c, by_call)).any(|f| of_function(program, f));
-        let discards = called || program.children(id).iter().any(|e| program.expr(*e).discards);
+        let is_call = matches!(program.expr(id).form, Form::Call(..));
+        let callee_discards = program.callees(id).into_iter().filter_map(|c| called(c, is_call)).any(|f| function_discards(program, f));
+        let discards = callee_discards || program.children(id).iter().any(|e| program.expr(*e).discards);
         program.exprs[i as usize].discards = discards;
     }
     for i in body.stmts.clone() {
@@ -217,11 +217,11 @@ fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<Functi
 /// the behaviours of a vertex or compute entry point do not include Discard
 ///                                              [wsl/v-function-discard, 004 Typing of functions 8]
 fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
-    let f = c.b.env.function(id);
+    let f = c.builder.env.function(id);
     let (kind, name) = (f.kind, f.name);
     let discards = c.program.stmt(body.block).behaviours.has(Behaviour::Discard);
     let holds = matches!(kind, FunctionKind::Fragment) || !discards;
-    c.b.require(Rule::WslVFunctionDiscard, holds, |env| {
+    c.builder.require(Rule::WslVFunctionDiscard, holds, |env| {
         let text = env.names.name(name.name);
         Error::new(
             Rule::WslVFunctionDiscard,
@@ -233,23 +233,23 @@ fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
 
 /// The first place with a property that an entry point reaches by calls, and the functions that
 /// lead there, beginning with the entry point.
-fn reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<Span>) -> Option<(Span, Vec<FunctionId>)> {
+fn find_reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<Span>) -> Option<(Span, Vec<FunctionId>)> {
     let mut seen = vec![false; facts.len()];
     let mut todo = vec![(from, None::<usize>)];
     let mut steps: Vec<(FunctionId, Option<usize>)> = Vec::new();
-    while let Some((at, by)) = todo.pop() {
+    while let Some((at, caller)) = todo.pop() {
         if std::mem::replace(&mut seen[at.0 as usize], true) {
             continue;
         }
         let here = steps.len();
-        steps.push((at, by));
+        steps.push((at, caller));
         let facts = &facts[at.0 as usize];
         if let Some(span) = found(facts) {
             let mut path = vec![at];
-            let mut up = by;
-            while let Some(i) = up {
+            let mut step = caller;
+            while let Some(i) = step {
                 path.push(steps[i].0);
-                up = steps[i].1;
+                step = steps[i].1;
             }
             path.reverse();
             return Some((span, path));
@@ -259,22 +259,22 @@ fn reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<S
     None
 }
 
-fn through(c: &Checker, path: &[FunctionId]) -> String {
-    let names: Vec<&str> = path.iter().map(|id| c.b.env.names.name(c.b.env.function(*id).name.name)).collect();
+fn path_text(c: &Checker, path: &[FunctionId]) -> String {
+    let names: Vec<&str> = path.iter().map(|id| c.builder.env.names.name(c.builder.env.function(*id).name.name)).collect();
     if names.len() > 8 { format!("{} → … → {}", names[..6].join(" → "), names[names.len() - 1]) } else { names.join(" → ") }
 }
 
 /// vertex and fragment entry points never refer to the threadgroup address space, by what they call
 /// neither                                                   [wsl/ep-threadgroup, 004 Entry Points]
 fn ep_threadgroup(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
-    if matches!(c.b.env.function(id).kind, FunctionKind::Compute(..)) {
+    if matches!(c.builder.env.function(id).kind, FunctionKind::Compute(..)) {
         return;
     }
-    let reaches = facts[id.0 as usize].reaches_threadgroup && !c.b.errors.full();
-    let found = if reaches { reached(facts, id, |f| f.threadgroup) } else { None };
-    let path = found.as_ref().map(|(_, path)| through(c, path)).unwrap_or_default();
-    let span = found.as_ref().map(|f| f.0).unwrap_or(c.b.env.function(id).name.span);
-    c.b.require(Rule::WslEpThreadgroup, found.is_none(), |_| {
+    let reaches = facts[id.0 as usize].reaches_threadgroup && !c.builder.errors.full();
+    let found = if reaches { find_reached(facts, id, |f| f.threadgroup) } else { None };
+    let path = found.as_ref().map(|(_, path)| path_text(c, path)).unwrap_or_default();
+    let span = found.as_ref().map(|f| f.0).unwrap_or(c.builder.env.function(id).name.span);
+    c.builder.require(Rule::WslEpThreadgroup, found.is_none(), |_| {
         Error::new(
             Rule::WslEpThreadgroup,
             span,
@@ -286,17 +286,17 @@ fn ep_threadgroup(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
 /// an entry point calls, by what it calls too, only library functions of its stage
 ///                                                   [wsl/ep-stage-functions, 004 Standard library]
 fn ep_stage_functions(c: &mut Checker, id: FunctionId, facts: &[Facts]) {
-    let stage = match c.b.env.function(id).kind {
+    let stage = match c.builder.env.function(id).kind {
         FunctionKind::Vertex => Stages::VERTEX,
         FunctionKind::Fragment => Stages::FRAGMENT,
         _ => Stages::COMPUTE,
     };
-    let refused = |f: &Facts| f.staged.iter().find(|(stages, _)| !stages.contains(stage)).map(|(_, span)| *span);
-    let reaches = !facts[id.0 as usize].reaches.contains(stage) && !c.b.errors.full();
-    let found = if !reaches { None } else { reached(facts, id, |f| if f.stages.contains(stage) { None } else { refused(f) }) };
-    let path = found.as_ref().map(|(_, path)| through(c, path)).unwrap_or_default();
-    let span = found.as_ref().map(|f| f.0).unwrap_or(c.b.env.function(id).name.span);
-    c.b.require(Rule::WslEpStageFunctions, found.is_none(), |_| {
+    let forbidden_call = |f: &Facts| f.restricted.iter().find(|(stages, _)| !stages.contains(stage)).map(|(_, span)| *span);
+    let reaches = !facts[id.0 as usize].reaches.contains(stage) && !c.builder.errors.full();
+    let found = if !reaches { None } else { find_reached(facts, id, |f| if f.stages.contains(stage) { None } else { forbidden_call(f) }) };
+    let path = found.as_ref().map(|(_, path)| path_text(c, path)).unwrap_or_default();
+    let span = found.as_ref().map(|f| f.0).unwrap_or(c.builder.env.function(id).name.span);
+    c.builder.require(Rule::WslEpStageFunctions, found.is_none(), |_| {
         Error::new(
             Rule::WslEpStageFunctions,
             span,

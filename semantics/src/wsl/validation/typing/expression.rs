@@ -51,11 +51,11 @@ impl Checker<'_> {
         // Literals decide which rule applies. Both rules have the same first premise.
         let rule = if self.is_literal(e2) && self.is_literal(e3) { Rule::WslTTernaryIntLiterals } else { Rule::WslTTernaryNoIntLiterals };
         let condition = self.condition(e1, rule, "the condition");
-        let (then, or) = (self.expr(e2), self.expr(e3));
+        let (then, otherwise) = (self.expr(e2), self.expr(e3));
         let Some(condition) = condition else { return Judged::Wrong };
-        match (then, or) {
-            (Judged::Integer(_, _, true), Judged::Integer(_, _, true)) => t_ternary_int_literals(self, condition, then, or, span),
-            _ => t_ternary_no_int_literals(self, condition, then, or, span),
+        match (then, otherwise) {
+            (Judged::Integer(_, _, true), Judged::Integer(_, _, true)) => t_ternary_int_literals(self, condition, then, otherwise, span),
+            _ => t_ternary_no_int_literals(self, condition, then, otherwise, span),
         }
     }
 
@@ -71,7 +71,7 @@ impl Checker<'_> {
     /// Requires that a type can be assigned or chosen by `?:`. Pointers, array references, samplers
     /// and textures cannot.
     fn copyable(&mut self, ty: TypeId, rule: Rule, span: Span, what: &str) -> bool {
-        let refused = self.b.env.types.is_reference(ty) || self.b.contains_opaque(ty);
+        let refused = self.builder.env.types.is_reference(ty) || self.builder.contains_opaque(ty);
         if refused {
             let name = self.name(ty);
             self.error(Error::new(
@@ -87,13 +87,13 @@ impl Checker<'_> {
 /// Γ(x) = τ gives Γ ⊢ x : τ [wsl/t-variable-name, 004 Typing expressions]
 pub fn t_variable_name(c: &mut Checker, name: Symbol, span: Span) -> Judged {
     let Some(binding) = c.scope.find(name) else {
-        let text = c.b.env.names.name(name).to_string();
+        let text = c.builder.env.names.name(name).to_string();
         c.error(Error::new(Rule::WslTVariableName, span, format!("there is no variable `{text}` here")));
         return Judged::Wrong;
     };
     let Some(store) = binding.store else { return Judged::Wrong };
-    let of = *c.program.store(store);
-    c.conclude(Rule::WslTVariableName, Form::Variable(store), (c.premises.variable)(of.ty, of.space), span)
+    let variable = *c.program.store(store);
+    c.conclude(Rule::WslTVariableName, Form::Variable(store), (c.premises.variable)(variable.ty, variable.space), span)
 }
 
 /// Γ ⊢ e : τ gives Γ ⊢ (e) : τ [wsl/t-parens, 004 Typing expressions]
@@ -104,9 +104,9 @@ pub fn t_parens(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
             let ty = c.value_type(e);
             c.conclude(Rule::WslTParens, Form::Parens(e), ty, span)
         }
-        Judged::Integer(e, literal, itself) => {
+        Judged::Integer(e, literal, is_literal) => {
             let ty = c.value_type(e);
-            Judged::Integer(c.push(Rule::WslTParens, Form::Parens(e), ty, span), literal, itself)
+            Judged::Integer(c.push(Rule::WslTParens, Form::Parens(e), ty, span), literal, is_literal)
         }
     }
 }
@@ -151,32 +151,32 @@ pub fn t_and(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) ->
 
 /// Γ ⊢ e1 : bool gives Γ ⊢ e1 ? n2 : n3 : int, for integer literals n2 and n3
 ///                                     [wsl/t-ternary-int-literals, 004 Typing expressions; WSL-C9]
-pub fn t_ternary_int_literals(c: &mut Checker, condition: ExprId, then: Judged, or: Judged, span: Span) -> Judged {
+pub fn t_ternary_int_literals(c: &mut Checker, condition: ExprId, then: Judged, otherwise: Judged, span: Span) -> Judged {
     let rule = Rule::WslTTernaryIntLiterals;
     let then = c.expect(then, TypeId::INT, rule, "the second operand of ?:");
-    let or = c.expect(or, TypeId::INT, rule, "the third operand of ?:");
-    let (Some(then), Some(or)) = (then, or) else { return Judged::Wrong };
-    c.conclude(rule, Form::Ternary(condition, then, or), ValueType::Right(TypeId::INT), span)
+    let otherwise = c.expect(otherwise, TypeId::INT, rule, "the third operand of ?:");
+    let (Some(then), Some(otherwise)) = (then, otherwise) else { return Judged::Wrong };
+    c.conclude(rule, Form::Ternary(condition, then, otherwise), ValueType::Right(TypeId::INT), span)
 }
 
 /// Γ ⊢ e1 : bool, Γ ⊢ e2 : τ and Γ ⊢ e3 : τ, τ no pointer, array reference, sampler or texture,
 /// give Γ ⊢ e1 ? e2 : e3 : τ                [wsl/t-ternary-no-int-literals, 004 Typing expressions]
-pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judged, or: Judged, span: Span) -> Judged {
+pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judged, otherwise: Judged, span: Span) -> Judged {
     let rule = Rule::WslTTernaryNoIntLiterals;
     // A literal takes the type of the other operand.
-    let (then, or) = match (then, or) {
+    let (then, otherwise) = match (then, otherwise) {
         (Judged::Typed(a), Judged::Integer(..)) => {
             let ty = c.value_type(a).right();
-            (c.right(then), c.expect(or, ty, rule, "the third operand of ?:"))
+            (c.right(then), c.expect(otherwise, ty, rule, "the third operand of ?:"))
         }
         (Judged::Integer(..), Judged::Typed(b)) => {
             let ty = c.value_type(b).right();
-            (c.expect(then, ty, rule, "the second operand of ?:"), c.right(or))
+            (c.expect(then, ty, rule, "the second operand of ?:"), c.right(otherwise))
         }
-        _ => (c.right(then), c.right(or)),
+        _ => (c.right(then), c.right(otherwise)),
     };
-    let (Some(then), Some(or)) = (then, or) else { return Judged::Wrong };
-    let (a, b) = (c.value_type(then).right(), c.value_type(or).right());
+    let (Some(then), Some(otherwise)) = (then, otherwise) else { return Judged::Wrong };
+    let (a, b) = (c.value_type(then).right(), c.value_type(otherwise).right());
     if a != b {
         let (a, b) = (c.name(a), c.name(b));
         c.error(Error::new(rule, span, format!("the operands of ?: have the types {a} and {b}; the rule needs the same type")));
@@ -185,7 +185,7 @@ pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judge
     if !c.copyable(a, rule, span, "what ?: gives") {
         return Judged::Wrong;
     }
-    c.conclude(rule, Form::Ternary(condition, then, or), ValueType::Right(a), span)
+    c.conclude(rule, Form::Ternary(condition, then, otherwise), ValueType::Right(a), span)
 }
 
 /// Γ ⊢ e1 : ALVal(τ) and Γ ⊢ e2 : τ, τ no pointer, array reference, sampler or texture, give Γ ⊢ e1
@@ -216,11 +216,11 @@ impl Checker<'_> {
         };
         if target.is_none() {
             let span = self.program.expr(id).span;
-            let why = match self.value_type(id) {
+            let reason = match self.value_type(id) {
                 ValueType::Left(..) => "is in the constant address space",
                 _ => "is only a value",
             };
-            self.error(Error::new(rule, span, format!("{what} {why}; the rule needs something that can be assigned to")));
+            self.error(Error::new(rule, span, format!("{what} {reason}; the rule needs something that can be assigned to")));
         }
         target
     }
@@ -246,7 +246,7 @@ pub fn t_lval_to_rval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> Exp
 pub fn t_address_taking(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     let judged = c.expr(e);
     let Some((e, ty, space)) = c.left(judged, Rule::WslTAddressTaking, "&") else { return Judged::Wrong };
-    let pointer = c.b.env.types.intern(Type::Pointer(space, ty));
+    let pointer = c.builder.env.types.intern(Type::Pointer(space, ty));
     c.conclude(Rule::WslTAddressTaking, Form::AddressOf(e), ValueType::Right(pointer), span)
 }
 
@@ -270,8 +270,8 @@ pub fn t_ptr_deref(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
 pub fn t_take_ref_lval(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     let judged = c.expr(e);
     let Some((e, ty, space)) = c.left(judged, Rule::WslTTakeRefLval, "@") else { return Judged::Wrong };
-    let (element, size) = (c.premises.reference)(&c.b.env.types, ty);
-    let reference = c.b.env.types.intern(Type::ArrayReference(space, element));
+    let (element, size) = (c.premises.reference)(&c.builder.env.types, ty);
+    let reference = c.builder.env.types.intern(Type::ArrayReference(space, element));
     c.conclude(Rule::WslTTakeRefLval, Form::MakeReference(e, size), ValueType::Right(reference), span)
 }
 
@@ -299,7 +299,7 @@ impl Checker<'_> {
     ) -> Option<(ExprId, TypeId, crate::wsl::environment::access::Callee)> {
         let judged = self.expr(e);
         let (target, ty) = self.target(judged, rule, &format!("the operand of {}", &step.function()["operator".len()..]))?;
-        let operator = self.b.env.names.intern(step.function());
+        let operator = self.builder.env.names.intern(step.function());
         let operands = smallvec![super::call::Operand { argument: Argument::Of(ty), literal: false }];
         let resolution = self.resolve_call(operator, operands, rule, span)?;
         if resolution.result != ty {
@@ -337,7 +337,7 @@ pub fn t_operator_plus_equal(c: &mut Checker, operator: Symbol, e1: core::ExprId
     let rule = Rule::WslTOperatorPlusEqual;
     let left = c.expr(e1);
     let right = c.expr(e2);
-    let sign = format!("{}=", &c.b.env.names.name(operator)["operator".len()..]);
+    let sign = format!("{}=", &c.builder.env.names.name(operator)["operator".len()..]);
     let Some((target, ty)) = c.target(left, rule, &format!("the left side of {sign}")) else { return Judged::Wrong };
     let Some(second) = c.argument(right) else { return Judged::Wrong };
     let operands = smallvec![super::call::Operand { argument: Argument::Of(ty), literal: false }, second];

@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 impl Checker<'_> {
     /// Types every function of the environment. A function with a wrong body has `None`.
     pub fn functions(&mut self) -> Vec<Option<Body>> {
-        (0..self.b.env.functions.len()).map(|i| self.function(FunctionId(i as u32))).collect()
+        (0..self.builder.env.functions.len()).map(|i| self.function(FunctionId(i as u32))).collect()
     }
 
     fn function(&mut self, id: FunctionId) -> Option<Body> {
-        let f = self.b.env.function(id).clone();
+        let f = self.builder.env.function(id).clone();
         let starts = (self.program.exprs.len() as u32, self.program.stmts.len() as u32, self.program.stores.len() as u32);
         self.result = f.result;
         self.returns = 0;
@@ -44,7 +44,7 @@ pub fn v_function_parameters(c: &mut Checker, f: &Function) {
     let mut seen: FxHashMap<Symbol, Span> = FxHashMap::default();
     for p in &f.parameters {
         let first = seen.insert(p.name, p.span);
-        c.b.require(Rule::WslVFunctionParameters, first.is_none(), |env| {
+        c.builder.require(Rule::WslVFunctionParameters, first.is_none(), |env| {
             let text = env.names.name(p.name);
             Error::new(
                 Rule::WslVFunctionParameters,
@@ -74,16 +74,20 @@ pub fn v_function_bound(c: &mut Checker, f: &Function) -> Vec<StoreId> {
 pub fn v_function_body(c: &mut Checker, f: &Function) -> Option<StmtId> {
     let (block, behaviours) = c.stmt(f.body);
     for (b, keyword) in [(Behaviour::Break, "break"), (Behaviour::Continue, "continue"), (Behaviour::Fallthrough, "fallthrough")] {
-        c.b.require(Rule::WslVFunctionBody, !behaviours.has(b), |env| {
+        c.builder.require(Rule::WslVFunctionBody, !behaviours.has(b), |env| {
             let text = env.names.name(f.name.name);
-            Error::new(Rule::WslVFunctionBody, f.name.span, format!("`{text}` has a {keyword} outside of what it could {}", leaves(b)))
+            Error::new(
+                Rule::WslVFunctionBody,
+                f.name.span,
+                format!("`{text}` has a {keyword} outside of what it could {}", possible_use(b)),
+            )
         });
     }
     v_function_nothing(c, f, behaviours, block.is_some());
     block
 }
 
-fn leaves(b: Behaviour) -> &'static str {
+fn possible_use(b: Behaviour) -> &'static str {
     match b {
         Behaviour::Break => "end: a loop or a switch",
         Behaviour::Continue => "go on with: a loop",
@@ -96,11 +100,11 @@ fn leaves(b: Behaviour) -> &'static str {
 pub fn v_function_return(c: &mut Checker, ty: TypeId, span: Span) {
     let (found, needed) = (c.name(ty), c.name(c.result));
     let holds = ty == c.result;
-    c.b.require(Rule::WslVFunctionReturn, holds, |_| {
+    c.builder.require(Rule::WslVFunctionReturn, holds, |_| {
         Error::new(Rule::WslVFunctionReturn, span, format!("a value of type {found} is returned; the function's return type is {needed}"))
     });
     let result = c.result;
-    if c.b.contains_opaque(result) {
+    if c.builder.contains_opaque(result) {
         c.returns += 1;
         v_return_opaque(c, span);
     }
@@ -110,7 +114,7 @@ pub fn v_function_return(c: &mut Checker, ty: TypeId, span: Span) {
 ///                                                    [wsl/v-return-opaque, 004 Samplers, Textures]
 pub fn v_return_opaque(c: &mut Checker, span: Span) {
     let one = c.returns <= 1;
-    c.b.require(Rule::WslVReturnOpaque, one, |_| {
+    c.builder.require(Rule::WslVReturnOpaque, one, |_| {
         Error::new(
             Rule::WslVReturnOpaque,
             span,
@@ -125,7 +129,7 @@ pub fn v_return_opaque(c: &mut Checker, span: Span) {
 /// Nothing is reported if the body has another error.
 pub fn v_function_nothing(c: &mut Checker, f: &Function, behaviours: Behaviours, right: bool) {
     let holds = f.result == TypeId::VOID || !behaviours.has(Behaviour::Nothing) || !right;
-    c.b.require(Rule::WslVFunctionNothing, holds, |env| {
+    c.builder.require(Rule::WslVFunctionNothing, holds, |env| {
         let (text, ty) = (env.names.name(f.name.name), env.type_name(f.result));
         Error::new(
             Rule::WslVFunctionNothing,

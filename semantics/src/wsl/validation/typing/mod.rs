@@ -105,7 +105,7 @@ impl Scope {
 /// Types the functions of a program.
 pub struct Checker<'a> {
     /// The environment, the errors and the rules that fired.
-    pub b: Builder<'a>,
+    pub builder: Builder<'a>,
     /// The typed program so far.
     pub program: Program,
     scope: Scope,
@@ -126,10 +126,10 @@ pub struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// A checker of the functions of an environment.
-    pub fn new(b: Builder<'a>, premises: premises::Premises) -> Checker<'a> {
+    pub fn new(builder: Builder<'a>, premises: premises::Premises) -> Checker<'a> {
         Checker {
             premises,
-            b,
+            builder,
             program: Program::default(),
             scope: Scope::default(),
             result: TypeId::VOID,
@@ -141,23 +141,23 @@ impl<'a> Checker<'a> {
     }
 
     fn core(&self) -> &'a core::Program {
-        self.b.core
+        self.builder.core
     }
 
     fn fire(&mut self, rule: Rule) {
-        self.b.fired.note(rule);
+        self.builder.fired.note(rule);
     }
 
     fn error(&mut self, error: Error) {
-        self.b.errors.push(error);
+        self.builder.errors.push(error);
     }
 
     fn ty(&self, id: TypeId) -> Type {
-        self.b.env.types.get(id)
+        self.builder.env.types.get(id)
     }
 
     fn name(&self, id: TypeId) -> String {
-        self.b.env.type_name(id)
+        self.builder.env.type_name(id)
     }
 
     /// Concludes by a rule that an expression has a type.

@@ -22,7 +22,7 @@ impl Checker<'_> {
             Stmt::Block(stmts) => self.block(stmts, span),
             // After desugaring, declarations occur only in blocks.
             Stmt::Declaration(_) => self.block(&[id], span),
-            Stmt::If(e, s, or) => t_if(self, *e, *s, *or, span),
+            Stmt::If(e, s, otherwise) => t_if(self, *e, *s, *otherwise, span),
             Stmt::DoWhile(s, e) => self.do_while(*s, *e, span),
             Stmt::For(e, e2, s) => self.for_loop(*e, *e2, *s, span),
             Stmt::Switch(e, cases) => self.switch(*e, cases, span),
@@ -44,7 +44,8 @@ impl Checker<'_> {
     /// Requires that no pointer and no array reference is returned from inside another statement.
     pub(super) fn no_inner_return(&mut self, b: Behaviours, rule: Rule, what: &str, span: Span) {
         // Reported once for each function, since the statements around it would repeat it.
-        if b.has(Behaviour::Return) && self.b.env.types.is_reference(self.result) && !std::mem::replace(&mut self.inner_return, true) {
+        if b.has(Behaviour::Return) && self.builder.env.types.is_reference(self.result) && !std::mem::replace(&mut self.inner_return, true)
+        {
             let ty = self.name(self.result);
             self.error(Error::new(
                 rule,
@@ -77,19 +78,19 @@ impl Checker<'_> {
 
     fn for_loop(&mut self, e: core::ExprId, e2: core::ExprId, s: core::StmtId, span: Span) -> (Option<StmtId>, Behaviours) {
         let condition = self.expr(e);
-        let each = self.expr(e2);
-        let each = self.right(each);
+        let increment = self.expr(e2);
+        let increment = self.right(increment);
         let place = self.core().stmt_span(s);
         let (body, b) = self.stmt(s);
-        let parts = For { condition, each, body, place };
+        let parts = For { condition, increment, body, place };
         if b.has(Behaviour::Break) { t_for_break(self, parts, b, span) } else { t_for_no_break(self, parts, b, span) }
     }
 
     fn for_of(&mut self, rule: Rule, parts: For, b: Behaviours, span: Span) -> (Option<StmtId>, Behaviours) {
         let condition = self.expect(parts.condition, TypeId::BOOL, rule, "the condition");
         let behaviours = self.loop_body(b, rule, parts.place);
-        let (Some(condition), Some(each), Some(body)) = (condition, parts.each, parts.body) else { return (None, behaviours) };
-        (Some(self.push_stmt(rule, StmtForm::For(condition, each, body), behaviours, span)), behaviours)
+        let (Some(condition), Some(increment), Some(body)) = (condition, parts.increment, parts.body) else { return (None, behaviours) };
+        (Some(self.push_stmt(rule, StmtForm::For(condition, increment, body), behaviours, span)), behaviours)
     }
 }
 
@@ -103,21 +104,21 @@ pub struct DoWhile {
 /// The typed parts of a `for`.
 pub struct For {
     condition: Judged,
-    each: Option<super::program::ExprId>,
+    increment: Option<super::program::ExprId>,
     body: Option<StmtId>,
     place: Span,
 }
 
 /// Γ ⊢ e : bool, Γ ⊢ s : B and Γ ⊢ s' : B', none of them returning a pointer or an array reference,
 /// give Γ ⊢ if (e) s else s' : B ∪ B'                    [wsl/t-if, 004 Typing statements; WSL-C15]
-pub fn t_if(c: &mut Checker, e: core::ExprId, s: core::StmtId, or: core::StmtId, span: Span) -> (Option<StmtId>, Behaviours) {
+pub fn t_if(c: &mut Checker, e: core::ExprId, s: core::StmtId, otherwise: core::StmtId, span: Span) -> (Option<StmtId>, Behaviours) {
     let condition = c.condition(e, Rule::WslTIf, "the condition");
     let (then, b1) = c.stmt(s);
-    let (or, b2) = c.stmt(or);
+    let (otherwise, b2) = c.stmt(otherwise);
     let behaviours = b1.union(b2);
     c.no_inner_return(behaviours, Rule::WslTIf, "a branch of an if", span);
-    let (Some(condition), Some(then), Some(or)) = (condition, then, or) else { return (None, behaviours) };
-    (Some(c.push_stmt(Rule::WslTIf, StmtForm::If(condition, then, or), behaviours, span)), behaviours)
+    let (Some(condition), Some(then), Some(otherwise)) = (condition, then, otherwise) else { return (None, behaviours) };
+    (Some(c.push_stmt(Rule::WslTIf, StmtForm::If(condition, then, otherwise), behaviours, span)), behaviours)
 }
 
 /// Γ ⊢ e : bool and Γ ⊢ s : B with Break in B give Γ ⊢ do s while (e); : B - {Break, Continue} ∪

@@ -11,7 +11,7 @@ use crate::wsl::types::{Type, TypeId};
 use rustc_hash::FxHashMap;
 
 /// A case or default after typing. `case` is `None` if it is wrong.
-struct Typed {
+struct TypedCase {
     case: Option<Case>,
     behaviours: Behaviours,
     span: Span,
@@ -20,11 +20,11 @@ struct Typed {
 impl Checker<'_> {
     pub(super) fn switch(&mut self, e: core::ExprId, cases: &[core::Case], span: Span) -> (Option<StmtId>, Behaviours) {
         let judged = self.expr(e);
-        let value = self.right(judged).and_then(|id| self.switched(id));
+        let value = self.right(judged).and_then(|id| self.require_switchable(id));
         let ty = value.map(|id| self.value_type(id).right());
         let mut seen: FxHashMap<Constant, Span> = FxHashMap::default();
         let mut default: Option<Span> = None;
-        let mut typed: Vec<Typed> = Vec::new();
+        let mut typed: Vec<TypedCase> = Vec::new();
         let mut labelled = true;
         for case in cases {
             let value = match case.value {
@@ -34,7 +34,7 @@ impl Checker<'_> {
             labelled &= value.is_some();
             let (body, behaviours) = self.block(&case.body, case.span);
             let case_of = |value, body| Case { value, body, span: case.span };
-            typed.push(Typed { case: value.zip(body).map(|(v, b)| case_of(v, b)), behaviours, span: case.span });
+            typed.push(TypedCase { case: value.zip(body).map(|(v, b)| case_of(v, b)), behaviours, span: case.span });
         }
         // If a label is wrong, it is not known which values are covered.
         let covered = !labelled || ty.is_none_or(|ty| self.covers(ty, seen.len() as u64, default, span));
@@ -46,7 +46,7 @@ impl Checker<'_> {
     }
 
     /// Requires that the value that is switched on is an integer or an element of an enum.
-    fn switched(&mut self, id: ExprId) -> Option<ExprId> {
+    fn require_switchable(&mut self, id: ExprId) -> Option<ExprId> {
         let ty = self.value_type(id).right();
         let right = matches!(ty, TypeId::INT | TypeId::UINT) || matches!(self.ty(ty), Type::Enum(_));
         if !right {
@@ -64,7 +64,7 @@ impl Checker<'_> {
     /// there is one.
     fn covers(&mut self, ty: TypeId, cases: u64, default: Option<Span>, span: Span) -> bool {
         let values = match self.ty(ty) {
-            Type::Enum(id) => self.b.env.enumeration(id).elements.len() as u64,
+            Type::Enum(id) => self.builder.env.enumeration(id).elements.len() as u64,
             _ => 1 << 32,
         };
         match default {
@@ -78,11 +78,11 @@ impl Checker<'_> {
             }
             None if cases < values => {
                 let name = self.name(ty);
-                let left = values - cases;
+                let uncovered = values - cases;
                 self.error(Error::new(
                     Rule::WslTDefault,
                     span,
-                    format!("{left} of the {values} values of {name} have no case; the rule needs a case for each, or a default"),
+                    format!("{uncovered} of the {values} values of {name} have no case; the rule needs a case for each, or a default"),
                 ));
                 false
             }
@@ -127,7 +127,7 @@ pub fn t_default(c: &mut Checker, span: Span, default: &mut Option<Span>) -> boo
 
 /// the bodies' behaviours together, the last one's without Fallthrough, none reaching its end or
 /// returning a pointer or an array reference            [wsl/t-switch-block, 004 Typing statements]
-fn t_switch_block(c: &mut Checker, typed: &[Typed], span: Span) -> Behaviours {
+fn t_switch_block(c: &mut Checker, typed: &[TypedCase], span: Span) -> Behaviours {
     let rule = Rule::WslTSwitchBlock;
     let mut all = Behaviours::default();
     for (i, case) in typed.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! are made in a fixed order: elements from the first on, column by column. The operations of one
 //! element go from the inside out and from the left.
 
-use super::{Lanes, Op, Results, access, algebra};
+use super::{Evaluator, Op, Results, access, algebra};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{Scalar, Type, TypeId, Types};
 use smallvec::SmallVec;
@@ -68,8 +68,8 @@ impl Shape {
     }
 
     /// The words of a value with these elements, column by column. Padding is zeros.
-    pub(super) fn filled<L: Lanes>(self, lanes: &mut L, elements: impl IntoIterator<Item = L::Word>) -> Words<L::Word> {
-        let zero = lanes.bits(0);
+    pub(super) fn filled<L: Evaluator>(self, evaluator: &mut L, elements: impl IntoIterator<Item = L::Word>) -> Words<L::Word> {
+        let zero = evaluator.bits(0);
         let mut words = SmallVec::from_elem(zero, self.words());
         for ((c, r), element) in self.elements().zip(elements) {
             words[self.at(c, r)] = element;
@@ -102,7 +102,7 @@ impl<W: Copy> Call<'_, W> {
     }
 
     /// The words of an argument as they are, with padding.
-    fn same(&self, parameter: usize) -> Option<Words<W>> {
+    fn unchanged_words(&self, parameter: usize) -> Option<Words<W>> {
         Some(SmallVec::from_slice(self.arguments.get(parameter)?))
     }
 }
@@ -120,8 +120,8 @@ impl<W: Copy> Call<'_, W> {
 /// # Panics
 /// If the parameters are not those of the function, or an argument has fewer words than its type.
 /// This is a bug of the caller.
-pub fn apply<L: Lanes>(
-    lanes: &mut L,
+pub fn apply<L: Evaluator>(
+    evaluator: &mut L,
     types: &Types,
     function: LibraryFunction,
     parameters: &[TypeId],
@@ -131,35 +131,35 @@ pub fn apply<L: Lanes>(
     use Meaning::*;
     let call = Call { types, function, parameters, result, arguments };
     let result = match function.meaning() {
-        Identity | EnumValue => call.same(0)?,
+        Identity | EnumValue => call.unchanged_words(0)?,
         Default => {
             let shape = Shape::of(types, result)?;
-            shape.filled(lanes, [])
+            shape.filled(evaluator, [])
         }
-        Modf => return modf(lanes, &call),
-        Sincos => return sincos(lanes, &call),
-        All => all_any(lanes, &call, And)?,
-        Any => all_any(lanes, &call, Or)?,
-        Plus | Vector | MatrixColumns | MatrixElements => access::constructed(lanes, &call)?,
-        Swizzle => access::swizzle(lanes, &call)?,
-        SetSwizzle => access::set_swizzle(lanes, &call)?,
-        Index => access::index(lanes, &call)?,
-        SetIndex => access::set_index(lanes, &call)?,
-        ElementCount => access::element_count(lanes, &call)?,
-        Transpose => algebra::transpose(lanes, &call)?,
-        Dot => algebra::dot(lanes, &call)?,
-        MatrixMultiply => algebra::matrix_multiply(lanes, &call)?,
-        Length => algebra::length(lanes, &call)?,
-        Normalize => algebra::normalize(lanes, &call)?,
-        Distance => algebra::distance(lanes, &call)?,
-        Cross => algebra::cross(lanes, &call)?,
-        Reflect => algebra::reflect(lanes, &call)?,
-        Refract => algebra::refract(lanes, &call)?,
-        Faceforward => algebra::faceforward(lanes, &call)?,
-        Dst => algebra::dst(lanes, &call)?,
-        Lit => algebra::lit(lanes, &call)?,
-        Determinant => algebra::determinant(lanes, &call)?,
-        meaning => element_by_element(lanes, &call, meaning, Shape::of(types, result)?)?,
+        Modf => return modf(evaluator, &call),
+        Sincos => return sincos(evaluator, &call),
+        All => all_any(evaluator, &call, And)?,
+        Any => all_any(evaluator, &call, Or)?,
+        Plus | Vector | MatrixColumns | MatrixElements => access::constructed(evaluator, &call)?,
+        Swizzle => access::swizzle(evaluator, &call)?,
+        SetSwizzle => access::set_swizzle(evaluator, &call)?,
+        Index => access::index(evaluator, &call)?,
+        SetIndex => access::set_index(evaluator, &call)?,
+        ElementCount => access::element_count(evaluator, &call)?,
+        Transpose => algebra::transpose(evaluator, &call)?,
+        Dot => algebra::dot(evaluator, &call)?,
+        MatrixMultiply => algebra::matrix_multiply(evaluator, &call)?,
+        Length => algebra::length(evaluator, &call)?,
+        Normalize => algebra::normalize(evaluator, &call)?,
+        Distance => algebra::distance(evaluator, &call)?,
+        Cross => algebra::cross(evaluator, &call)?,
+        Reflect => algebra::reflect(evaluator, &call)?,
+        Refract => algebra::refract(evaluator, &call)?,
+        Faceforward => algebra::faceforward(evaluator, &call)?,
+        Dst => algebra::dst(evaluator, &call)?,
+        Lit => algebra::lit(evaluator, &call)?,
+        Determinant => algebra::determinant(evaluator, &call)?,
+        meaning => element_by_element(evaluator, &call, meaning, Shape::of(types, result)?)?,
     };
     Some(Results { result, stored: SmallVec::new() })
 }
@@ -168,20 +168,20 @@ pub fn apply<L: Lanes>(
 /// stands for each element.
 ///
 /// The operands' type is the first argument's. `None` if the meaning is no operation on scalars.
-fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Meaning, result: Shape) -> Option<Words<L::Word>> {
+fn element_by_element<L: Evaluator>(evaluator: &mut L, call: &Call<L::Word>, meaning: Meaning, result: Shape) -> Option<Words<L::Word>> {
     let op = Op::new(meaning, call.shape(0)?.scalar, result.scalar);
     let mut shapes: SmallVec<[Shape; 3]> = SmallVec::new();
     for i in 0..op.arity()? {
         shapes.push(call.shape(i)?);
     }
-    let mut words = SmallVec::from_elem(lanes.bits(0), result.words());
+    let mut words = SmallVec::from_elem(evaluator.bits(0), result.words());
     for column in 0..result.columns {
         for row in 0..result.rows {
             let mut operands: SmallVec<[L::Word; 3]> = SmallVec::new();
             for (shape, words) in shapes.iter().zip(call.arguments) {
                 operands.push(words[if shape.is_one() { 0 } else { shape.at(column, row) }]);
             }
-            words[result.at(column, row)] = lanes.scalar(op, &operands);
+            words[result.at(column, row)] = evaluator.scalar(op, &operands);
         }
     }
     Some(words)
@@ -189,32 +189,32 @@ fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Me
 
 /// `modf(x, p)`: the fraction is returned and the whole part is stored, element by element
 /// (ERRATA WSL-E5).
-fn modf<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
+fn modf<L: Evaluator>(evaluator: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
     let shape = call.shape(0)?;
-    let fractions = element_by_element(lanes, call, Meaning::Modf, shape)?;
-    let whole = element_by_element(lanes, call, Meaning::Trunc, shape)?;
+    let fractions = element_by_element(evaluator, call, Meaning::Modf, shape)?;
+    let whole = element_by_element(evaluator, call, Meaning::Trunc, shape)?;
     Some(Results { result: fractions, stored: SmallVec::from_iter([whole]) })
 }
 
 /// `sincos(x, s, c)`: the sine is stored through the first pointer, the cosine through the second.
-fn sincos<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
+fn sincos<L: Evaluator>(evaluator: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
     let shape = call.shape(0)?;
-    let sine = element_by_element(lanes, call, Meaning::Sin, shape)?;
-    let cosine = element_by_element(lanes, call, Meaning::Cos, shape)?;
+    let sine = element_by_element(evaluator, call, Meaning::Sin, shape)?;
+    let cosine = element_by_element(evaluator, call, Meaning::Cos, shape)?;
     Some(Results { result: SmallVec::new(), stored: SmallVec::from_iter([sine, cosine]) })
 }
 
 /// `all(x)`, `any(x)`: whether each element is true or not zero, joined from the left
 /// (ERRATA WSL-E7).
-fn all_any<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, join: Meaning) -> Option<Words<L::Word>> {
+fn all_any<L: Evaluator>(evaluator: &mut L, call: &Call<L::Word>, join_op: Meaning) -> Option<Words<L::Word>> {
     let is_true = Op::new(call.function.meaning(), call.shape(0)?.scalar, Scalar::Bool);
-    let join = Op::new(join, Scalar::Bool, Scalar::Bool);
+    let join_op = Op::new(join_op, Scalar::Bool, Scalar::Bool);
     let mut joined = None;
     for element in call.elements(0)? {
-        let truth = lanes.scalar(is_true, &[element]);
+        let truth = evaluator.scalar(is_true, &[element]);
         joined = Some(match joined {
             None => truth,
-            Some(before) => lanes.scalar(join, &[before, truth]),
+            Some(before) => evaluator.scalar(join_op, &[before, truth]),
         });
     }
     Some(SmallVec::from_elem(joined?, 1))

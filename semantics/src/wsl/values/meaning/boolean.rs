@@ -5,7 +5,7 @@ use crate::wsl::library::Meaning;
 
 /// "Treating booleans as if they were integers of size 1". `None` if there is no such operation.
 pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
-    let given = match (meaning, operands) {
+    let result = match (meaning, operands) {
         (Meaning::Complement | Meaning::Not, &[x]) => x == 0,
         (Meaning::And, &[x, y]) => x != 0 && y != 0,
         (Meaning::Or, &[x, y]) => x != 0 || y != 0,
@@ -13,5 +13,5 @@ pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
         (Meaning::Equal, &[x, y]) => (x != 0) == (y != 0),
         _ => return None,
     };
-    Some(given.into())
+    Some(result.into())
 }

@@ -30,7 +30,7 @@ enum DerivativeControl {
 pub struct Derivative {
     /// Whether it is along x, and whether it is along y.
     along: [bool; 2],
-    how: DerivativeControl,
+    control: DerivativeControl,
 }
 
 /// The choice of a lane's own row or column. The choices of the quad's rows or columns are 0 and 1.
@@ -41,7 +41,7 @@ impl Derivative {
     pub fn of(meaning: Meaning) -> Option<Derivative> {
         use DerivativeControl::{Coarse, Either, Fine};
         use Meaning as M;
-        let (along, how) = match meaning {
+        let (along, control) = match meaning {
             M::Ddx => ([true, false], Either),
             M::Ddy => ([false, true], Either),
             M::DdxCoarse => ([true, false], Coarse),
@@ -53,7 +53,7 @@ impl Derivative {
             M::FwidthFine => ([true, true], Fine),
             _ => return None,
         };
-        Some(Derivative { along, how })
+        Some(Derivative { along, control })
     }
 
     /// The axes of the derivative, at most two: 0 is x, 1 is y.
@@ -65,33 +65,33 @@ impl Derivative {
     /// the row or column.
     ///
     /// Nothing is chosen if both rows or columns have the same differences.
-    pub fn chosen<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4]) -> SmallVec<[L::Word; 2]> {
+    pub fn chosen<L: Unspecified>(self, evaluator: &mut L, operands: [&[L::Word]; 4]) -> SmallVec<[L::Word; 2]> {
         let mut choices = SmallVec::new();
         for axis in self.axes() {
-            let [first, second] = differences(lanes, operands, axis);
-            let options: &[u32] = match self.how {
+            let [first, second] = differences(evaluator, operands, axis);
+            let options: &[u32] = match self.control {
                 DerivativeControl::Fine => &[FINE],
                 _ if first == second => &[0],
                 DerivativeControl::Coarse => &[0, 1],
                 DerivativeControl::Either => &[FINE, 0, 1],
             };
             choices.push(match options {
-                [only] => lanes.bits(*only),
-                _ => lanes.unspecified(Some(options), Scalar::Uint, options[0]),
+                [only] => evaluator.bits(*only),
+                _ => evaluator.unspecified(Some(options), Scalar::Uint, options[0]),
             });
         }
         choices
     }
 
     /// The derivative for a lane of the quad, from the operands of all four lanes and the choices.
-    pub fn result<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4], chosen: &[L::Word], lane: usize) -> Words<L::Word> {
+    pub fn result<L: Unspecified>(self, evaluator: &mut L, operands: [&[L::Word]; 4], chosen: &[L::Word], lane: usize) -> Words<L::Word> {
         let mut along: SmallVec<[Words<L::Word>; 2]> = SmallVec::new();
         for (axis, &choice) in self.axes().zip(chosen) {
-            let [first, second] = differences(lanes, operands, axis);
+            let [first, second] = differences(evaluator, operands, axis);
             let own = if axis == 0 { lane / 2 } else { lane % 2 };
             let mut words = Words::new();
             for (&first, &second) in first.iter().zip(&second) {
-                words.push(lanes.pick(choice, &[first, second, if own == 0 { first } else { second }]));
+                words.push(evaluator.pick(choice, &[first, second, if own == 0 { first } else { second }]));
             }
             along.push(words);
         }
@@ -100,8 +100,8 @@ impl Derivative {
             [x, y] => {
                 let mut sum = Words::new();
                 for (&x, &y) in x.iter().zip(y) {
-                    let [x, y] = [x, y].map(|word| lanes.scalar(float(Meaning::Abs), &[word]));
-                    sum.push(lanes.scalar(float(Meaning::Add), &[x, y]));
+                    let [x, y] = [x, y].map(|word| evaluator.scalar(float(Meaning::Abs), &[word]));
+                    sum.push(evaluator.scalar(float(Meaning::Add), &[x, y]));
                 }
                 sum
             }
@@ -111,9 +111,10 @@ impl Derivative {
 }
 
 /// The differences of both rows (along x) or columns (along y) of a quad, word by word.
-fn differences<L: Unspecified>(lanes: &mut L, operands: [&[L::Word]; 4], axis: usize) -> [Words<L::Word>; 2] {
+fn differences<L: Unspecified>(evaluator: &mut L, operands: [&[L::Word]; 4], axis: usize) -> [Words<L::Word>; 2] {
     let subtract = Op::new(Meaning::Subtract, Scalar::Float, Scalar::Float);
     let pairs = if axis == 0 { [(0, 1), (2, 3)] } else { [(0, 2), (1, 3)] };
-    pairs
-        .map(|(from, to): (usize, usize)| operands[from].iter().zip(operands[to]).map(|(&a, &b)| lanes.scalar(subtract, &[b, a])).collect())
+    pairs.map(|(from, to): (usize, usize)| {
+        operands[from].iter().zip(operands[to]).map(|(&a, &b)| evaluator.scalar(subtract, &[b, a])).collect()
+    })
 }

@@ -20,7 +20,7 @@ fn of_either(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
         (Xor, &[x, y]) => OpResult::Exactly(x ^ y),
         (Complement, &[x]) => OpResult::Exactly(!x),
         // "By their second argument modulo the bit-width of their first argument."
-        (ShiftLeft, &[x, by]) => OpResult::Exactly(x << (by & 31)),
+        (ShiftLeft, &[x, amount]) => OpResult::Exactly(x << (amount & 31)),
         (Equal, &[x, y]) => (x == y).into(),
         (NotEqual, &[x, y]) => (x != y).into(),
         _ => return None,
@@ -30,8 +30,8 @@ fn of_either(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
 /// The result of an operation on `uint`. `None` if there is no such operation.
 pub(super) fn of_uint(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
     use Meaning::*;
-    if let Some(given) = of_either(meaning, operands) {
-        return Some(given);
+    if let Some(result) = of_either(meaning, operands) {
+        return Some(result);
     }
     // "-1 if its argument is 0" is the greatest uint (ERRATA WSL-E1).
     let bit = |number: Option<u32>| OpResult::Exactly(number.unwrap_or(u32::MAX));
@@ -44,7 +44,7 @@ pub(super) fn of_uint(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
         (Max, &[x, y]) => OpResult::Exactly(x.max(y)),
         (Clamp, &[_, low, high]) if high < low => OpResult::ANY,
         (Clamp, &[x, low, high]) => OpResult::Exactly(x.clamp(low, high)),
-        (ShiftRight, &[x, by]) => OpResult::Exactly(x >> (by & 31)),
+        (ShiftRight, &[x, amount]) => OpResult::Exactly(x >> (amount & 31)),
         (CountBits, &[x]) => OpResult::Exactly(x.count_ones()),
         (ReverseBits, &[x]) => OpResult::Exactly(x.reverse_bits()),
         (FirstBitHigh, &[x]) => bit(x.checked_ilog2()),
@@ -60,8 +60,8 @@ pub(super) fn of_uint(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
 /// The result of an operation on `int`. `None` if there is no such operation.
 pub(super) fn of_int(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
     use Meaning::*;
-    if let Some(given) = of_either(meaning, operands) {
-        return Some(given);
+    if let Some(result) = of_either(meaning, operands) {
+        return Some(result);
     }
     let int = |bits: u32| bits as i32;
     let exactly = |x: i32| OpResult::Exactly(x as u32);
@@ -76,7 +76,7 @@ pub(super) fn of_int(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
         (Max, &[x, y]) => exactly(int(x).max(int(y))),
         (Clamp, &[_, low, high]) if int(high) < int(low) => OpResult::ANY,
         (Clamp, &[x, low, high]) => exactly(int(x).clamp(int(low), int(high))),
-        (ShiftRight, &[x, by]) => exactly(int(x) >> (by & 31)),
+        (ShiftRight, &[x, amount]) => exactly(int(x) >> (amount & 31)),
         (Less, &[x, y]) => (int(x) < int(y)).into(),
         (LessEqual, &[x, y]) => (int(x) <= int(y)).into(),
         (Greater, &[x, y]) => (int(x) > int(y)).into(),

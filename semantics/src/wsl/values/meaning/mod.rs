@@ -4,7 +4,7 @@
 //! A value is its words in the order of memory (see [`crate::wsl::layout`]): 4 bytes each, with
 //! padding. Every function is a few operations on scalars ([`Op`]). [`scalar()`] defines the
 //! possible results of each operation. The evaluator decides what a word is, and how to treat an
-//! unspecified word ([`Lanes`]): as definite bits, or as a symbol. This module does not contain
+//! unspecified word ([`Evaluator`]): as definite bits, or as a symbol. This module does not contain
 //! functions that touch memory other than through results (atomics, textures), or that need other
 //! threads (barriers). Derivatives are here for known operands of the quad.
 //!
@@ -81,7 +81,7 @@ pub enum OpResult {
 }
 
 /// An evaluator of operations: its words, and its treatment of unspecified values.
-pub trait Lanes {
+pub trait Evaluator {
     /// 4 bytes of a value.
     type Word: Copy + PartialEq;
 
@@ -101,7 +101,7 @@ pub trait Lanes {
 
 /// An evaluator that also evaluates functions of textures and of quads. They leave more unspecified
 /// than operations on scalars do.
-pub trait Unspecified: Lanes {
+pub trait Unspecified: Evaluator {
     /// The bits, if the word has definite ones.
     fn definite(&self, word: Self::Word) -> Option<u32>;
 
@@ -173,12 +173,12 @@ impl From<bool> for OpResult {
 /// If there is no such operation with this number of operands ([`Op::arity`]): a bug of the caller.
 pub fn scalar(op: Op, operands: &[u32]) -> OpResult {
     debug_assert_eq!(op.arity(), Some(operands.len()), "operands of {op:?}");
-    let given = match (op.meaning, op.of) {
+    let result = match (op.meaning, op.of) {
         (Meaning::Convert | Meaning::Reinterpret | Meaning::All | Meaning::Any, _) => convert::of(op, operands),
         (_, Scalar::Bool) => boolean::of(op.meaning, operands),
         (_, Scalar::Uint) => integer::of_uint(op.meaning, operands),
         (_, Scalar::Int) => integer::of_int(op.meaning, operands),
         (_, Scalar::Float) => float::of(op.meaning, operands),
     };
-    given.unwrap_or_else(|| panic!("{op:?} is no operation on {} scalars", operands.len()))
+    result.unwrap_or_else(|| panic!("{op:?} is no operation on {} scalars", operands.len()))
 }

@@ -1,7 +1,7 @@
 //! Wrong meanings, planted beside the rules. A test plants one, and requires that what judges the
 //! rules catches it.
 
-use super::{Lanes, Op, OpResult, Results};
+use super::{Evaluator, Op, OpResult, Results};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use smallvec::SmallVec;
@@ -30,18 +30,18 @@ impl Planted {
 
     /// [`super::scalar()`], then the replacement.
     pub fn scalar(&self, op: Op, operands: &[u32]) -> OpResult {
-        let given = super::scalar(op, operands);
+        let result = super::scalar(op, operands);
         match self.replace {
-            None => given,
-            Some(replace) => replace(op, operands, given),
+            None => result,
+            Some(replace) => replace(op, operands, result),
         }
     }
 
     /// [`super::apply`] with arguments and words moved accordingly. The evaluator itself
-    /// ([`Lanes`]) replaces operations on scalars.
-    pub fn apply<L: Lanes>(
+    /// ([`Evaluator`]) replaces operations on scalars.
+    pub fn apply<L: Evaluator>(
         &self,
-        lanes: &mut L,
+        evaluator: &mut L,
         types: &Types,
         function: LibraryFunction,
         parameters: &[TypeId],
@@ -49,11 +49,11 @@ impl Planted {
         arguments: &[&[L::Word]],
     ) -> Option<Results<L::Word>> {
         let meaning = function.meaning();
-        let moved: SmallVec<[&[L::Word]; 4]> = match self.arguments {
+        let replaced_arguments: SmallVec<[&[L::Word]; 4]> = match self.arguments {
             None => SmallVec::from_slice(arguments),
             Some(from) => (0..arguments.len()).map(|i| arguments[from(meaning, i)]).collect(),
         };
-        let results = super::apply(lanes, types, function, parameters, result, &moved)?;
+        let results = super::apply(evaluator, types, function, parameters, result, &replaced_arguments)?;
         let Some(from) = self.words else { return Some(results) };
         let all: Vec<L::Word> = results.result.iter().chain(results.stored.iter().flatten()).copied().collect();
         let mut words = (0..all.len()).map(|i| all[from(meaning, i, all.len())]);

@@ -24,8 +24,8 @@ pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
     if op.of != Scalar::Float || op.to != Scalar::Float || op.arity() != Some(operands.len()) {
         return None;
     }
-    let of = |function: Number, operands: &[Set]| by(function.instruction(), operands, profile);
-    let glsl = |function: Glsl, operands: &[Set]| by(Instruction::Glsl(function as u32), operands, profile);
+    let of = |function: Number, operands: &[Set]| apply_instruction(function.instruction(), operands, profile);
+    let glsl = |function: Glsl, operands: &[Set]| apply_instruction(Instruction::Glsl(function as u32), operands, profile);
     let (zero, one) = (Set::point(0.0), Set::point(1.0));
     match (op.meaning, operands) {
         (Saturate, &[x]) => of(Number::Clamp, &[x, zero, one]),
@@ -40,7 +40,7 @@ pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
         // The result is 1 if the second operand is not below the first, which is the edge.
         (Step, &[x, edge]) => of(Number::Step, &[edge, x]),
         (Ldexp, &[x, y]) => after(of(Number::Pow, &[Set::point(2.0), y])?, |power| of(Number::Mul, &[x, power])),
-        (Fmod, _) => by(Instruction::Core(Core::FRem as u16), operands, profile),
+        (Fmod, _) => apply_instruction(Instruction::Core(Core::FRem as u16), operands, profile),
         (Lerp, _) => of(Number::Mix, operands),
         (Mad, _) => glsl(Glsl::Fma, operands),
         (meaning, _) => of(same(meaning)?, operands),
@@ -113,7 +113,7 @@ fn operand(set: Set) -> Operand {
     Operand { set, id: None }
 }
 
-fn by(instruction: Instruction, operands: &[Set], profile: Profile) -> Option<Set> {
+fn apply_instruction(instruction: Instruction, operands: &[Set], profile: Profile) -> Option<Set> {
     let components: SmallVec<[[Operand; 1]; 3]> = operands.iter().map(|&set| [operand(set)]).collect();
     let args: SmallVec<[(&[Operand], usize); 3]> = components.iter().map(|component| (&component[..], 1)).collect();
     sets::allowed(profile, instruction, &args)?.first().copied()

@@ -7,7 +7,7 @@
 
 use super::{Integers, OpenId, OpenTerms, Term, Word, linear};
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Lanes, Op};
+use crate::wsl::meaning::{Evaluator, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
@@ -35,11 +35,11 @@ impl OpenTerms {
             (Meaning::Convert | Meaning::All | Meaning::Any, &[x]) if op.to == Scalar::Bool && op.of != Scalar::Bool => {
                 Some(self.negated(Op::new(Meaning::Equal, op.of, op.to), &[x, Word::Bits(0)]))
             }
-            (Meaning::Divide, &[x, Word::Bits(by)]) if op.of == Scalar::Uint && by.is_power_of_two() => {
-                Some(self.scalar(of(Meaning::ShiftRight), &[x, Word::Bits(by.trailing_zeros())]))
+            (Meaning::Divide, &[x, Word::Bits(divisor)]) if op.of == Scalar::Uint && divisor.is_power_of_two() => {
+                Some(self.scalar(of(Meaning::ShiftRight), &[x, Word::Bits(divisor.trailing_zeros())]))
             }
-            (Meaning::Remainder, &[x, Word::Bits(by)]) if op.of == Scalar::Uint && by.is_power_of_two() => {
-                Some(self.scalar(of(Meaning::And), &[x, Word::Bits(by - 1)]))
+            (Meaning::Remainder, &[x, Word::Bits(divisor)]) if op.of == Scalar::Uint && divisor.is_power_of_two() => {
+                Some(self.scalar(of(Meaning::And), &[x, Word::Bits(divisor - 1)]))
             }
             // These operations do not depend on the sign.
             (Meaning::Equal | Meaning::And | Meaning::Or | Meaning::Xor | Meaning::Multiply | Meaning::ShiftLeft, _)
@@ -102,13 +102,13 @@ impl OpenTerms {
     pub(super) fn ordered(&self, op: Op, operands: &[Word]) -> SmallVec<[Word; 3]> {
         use Meaning as M;
         let integer = op.of != Scalar::Float;
-        let exchange = match op.meaning {
+        let commutative = match op.meaning {
             M::And | M::Or | M::Xor | M::Min | M::Max => integer,
             M::Add | M::Multiply | M::Equal => integer || self.precision.is_none(),
             _ => false,
         };
         let mut operands = SmallVec::from_slice(operands);
-        if exchange && self.planted.is_none() {
+        if commutative && self.planted.is_none() {
             operands.sort_by_key(|w| match w {
                 Word::Open(id) => (0, id.0),
                 Word::Bits(bits) => (1, *bits),
@@ -120,7 +120,7 @@ impl OpenTerms {
 
     /// The result of an operation on integers that follows from its operands as sums, or from an
     /// operand and its complement.
-    pub(super) fn by_sums(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
+    pub(super) fn apply_to_sums(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if self.planted.is_some() || !matches!(op.of, Scalar::Int | Scalar::Uint) {
             return None;
         }
@@ -178,32 +178,32 @@ impl OpenTerms {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
-        let made = |w: Word| match w {
+        let operation_of = |w: Word| match w {
             Word::Open(id) => match self.term(id) {
                 Term::Apply(op, operands) if matches!(op.to, Scalar::Int | Scalar::Uint) => Some((*op, operands)),
                 _ => None,
             },
             _ => None,
         };
-        let below = made(a).is_some_and(|(op, parts)| {
-            let mut of_parts = parts.iter().map(|&part| self.is_at_most(of, part, b, depth));
+        let below = operation_of(a).is_some_and(|(op, parts)| {
+            let mut parts_at_most = parts.iter().map(|&part| self.is_at_most(of, part, b, depth));
             match op.meaning {
-                M::Min if op.of == of => of_parts.any(|is| is),
-                M::Max if op.of == of => of_parts.all(|is| is),
-                M::Clamp if op.of == of => of_parts.nth(2) == Some(true),
-                M::And if of == Scalar::Uint => of_parts.any(|is| is),
-                M::ShiftRight | M::Divide | M::Remainder if of == Scalar::Uint && op.of == of => of_parts.next() == Some(true),
+                M::Min if op.of == of => parts_at_most.any(|holds| holds),
+                M::Max if op.of == of => parts_at_most.all(|holds| holds),
+                M::Clamp if op.of == of => parts_at_most.nth(2) == Some(true),
+                M::And if of == Scalar::Uint => parts_at_most.any(|holds| holds),
+                M::ShiftRight | M::Divide | M::Remainder if of == Scalar::Uint && op.of == of => parts_at_most.next() == Some(true),
                 _ => false,
             }
         });
         below
-            || made(b).is_some_and(|(op, parts)| {
-                let mut of_parts = parts.iter().map(|&part| self.is_at_most(of, a, part, depth));
+            || operation_of(b).is_some_and(|(op, parts)| {
+                let mut parts_at_most = parts.iter().map(|&part| self.is_at_most(of, a, part, depth));
                 match op.meaning {
-                    M::Max if op.of == of => of_parts.any(|is| is),
-                    M::Min if op.of == of => of_parts.all(|is| is),
-                    M::Clamp if op.of == of => of_parts.nth(1) == Some(true),
-                    M::Or if of == Scalar::Uint => of_parts.any(|is| is),
+                    M::Max if op.of == of => parts_at_most.any(|holds| holds),
+                    M::Min if op.of == of => parts_at_most.all(|holds| holds),
+                    M::Clamp if op.of == of => parts_at_most.nth(1) == Some(true),
+                    M::Or if of == Scalar::Uint => parts_at_most.any(|holds| holds),
                     _ => false,
                 }
             })
@@ -229,10 +229,10 @@ impl OpenTerms {
     /// The bounds of a sum, from those of its terms.
     pub(super) fn sum_within(&self, sum: &linear::Linear) -> Integers {
         let op = |meaning| Op::new(meaning, Scalar::Uint, Scalar::Uint);
-        let two = |meaning, a, b| super::transfer::forward(op(meaning), &[a, b]);
-        sum.terms.iter().fold(Integers::only(sum.constant), |all, &(id, by)| {
-            let multiple = two(Meaning::Multiply, self.integers(Word::Open(id)), Integers::only(by));
-            two(Meaning::Add, all, multiple)
+        let result_of = |meaning, a, b| super::transfer::forward(op(meaning), &[a, b]);
+        sum.terms.iter().fold(Integers::only(sum.constant), |all, &(id, coefficient)| {
+            let multiple = result_of(Meaning::Multiply, self.integers(Word::Open(id)), Integers::only(coefficient));
+            result_of(Meaning::Add, all, multiple)
         })
     }
 }

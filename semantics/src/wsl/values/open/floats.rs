@@ -20,7 +20,7 @@ impl OpenTerms {
 
     /// The result of an operation on floats under a precision profile, or with a bounded operand.
     /// `None` for other operations.
-    pub(super) fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
+    pub(super) fn apply_to_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if op.of != Scalar::Float {
             return None;
         }
@@ -103,7 +103,7 @@ impl OpenTerms {
         let Word::Open(id) = word else { return set };
         match self.term(id) {
             Term::Apply(op, operands) if operands.len() == 1 && op.of != Scalar::Float => {
-                of_integers(*op, self.integers(operands[0])).map(|of| set.meet(of)).filter(|met| !met.is_none()).unwrap_or(set)
+                of_integers(*op, self.integers(operands[0])).map(|of| set.meet(of)).filter(|narrower| !narrower.is_none()).unwrap_or(set)
             }
             _ => set,
         }
@@ -139,9 +139,9 @@ fn exactly(op: Op, operands: &[Set]) -> Option<Truth> {
         _ => Truth { may_hold: false, may_fail: nan },
     };
     let equal = |a: &Set, b: &Set| {
-        let meet = |x: &Span| b.spans().iter().any(|y| x.low <= y.high && y.low <= x.high);
+        let meets = |x: &Span| b.spans().iter().any(|y| x.low <= y.high && y.low <= x.high);
         let one = a.hull().zip(b.hull()).is_some_and(|(a, b)| a.low == a.high && b.low == b.high && a.low == b.low);
-        Truth { may_hold: a.spans().iter().any(meet), may_fail: nan || !one }
+        Truth { may_hold: a.spans().iter().any(meets), may_fail: nan || !one }
     };
     Some(match (op.meaning, operands) {
         (Meaning::Less, [a, b]) => ordered(a, b, f64::lt),

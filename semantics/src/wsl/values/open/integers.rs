@@ -22,32 +22,32 @@ pub struct Integers {
 }
 
 /// The least number from `low` on that has these bits. `None` if there is none.
-fn from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
-    let wrong = low & zeros | !low & ones;
-    if wrong == 0 {
+fn least_from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
+    let violated = low & zeros | !low & ones;
+    if violated == 0 {
         return Some(low);
     }
-    let top = 31 - wrong.leading_zeros();
+    let top = 31 - violated.leading_zeros();
     let below = |bit: u32| (1u32 << bit) - 1;
     // The number has to change from the highest wrong bit on. That bit is set if it must be 1.
     // Otherwise the next higher bit that may become 1 is set.
-    let raised = match ones >> top & 1 {
+    let raised_bit = match ones >> top & 1 {
         1 => top,
         _ => {
-            let may = !(zeros | low) & !(below(top) | 1 << top);
-            (may != 0).then(|| may.trailing_zeros())?
+            let settable = !(zeros | low) & !(below(top) | 1 << top);
+            (settable != 0).then(|| settable.trailing_zeros())?
         }
     };
-    Some(low & !below(raised) | 1 << raised | ones & below(raised))
+    Some(low & !below(raised_bit) | 1 << raised_bit | ones & below(raised_bit))
 }
 
 /// The greatest number up to `high` that has these bits. `None` if there is none.
-fn to(high: u32, zeros: u32, ones: u32) -> Option<u32> {
-    from(!high, ones, zeros).map(|found| !found)
+fn greatest_up_to(high: u32, zeros: u32, ones: u32) -> Option<u32> {
+    least_from(!high, ones, zeros).map(|found| !found)
 }
 
 /// The bits that all numbers between two have: zeros and ones.
-fn common(low: u32, high: u32) -> (u32, u32) {
+fn common_bits(low: u32, high: u32) -> (u32, u32) {
     let free = u32::MAX.checked_shr((low ^ high).leading_zeros()).unwrap_or(0);
     (!(low | free), low & !free)
 }
@@ -72,25 +72,25 @@ impl Integers {
 
     /// The words with these known bits. `None` if they contradict each other.
     pub fn bits(zeros: u32, ones: u32) -> Option<Integers> {
-        Integers { zeros, ones, ..Integers::ANY }.told()
+        Integers { zeros, ones, ..Integers::ANY }.tightened()
     }
 
     /// The unsigned numbers between two, inclusive. `None` if `low` is greater than `high`.
     pub fn between(low: u32, high: u32) -> Option<Integers> {
-        Integers { unsigned: (low, high), ..Integers::ANY }.told()
+        Integers { unsigned: (low, high), ..Integers::ANY }.tightened()
     }
 
     /// The signed numbers between two, inclusive. `None` if `least` is greater than `most`.
     pub fn between_signed(least: i32, most: i32) -> Option<Integers> {
-        Integers { signed: (least, most), ..Integers::ANY }.told()
+        Integers { signed: (least, most), ..Integers::ANY }.tightened()
     }
 
     /// The low 32 bits of the exact integers between two, inclusive.
     pub fn wrapped(low: i128, high: i128) -> Integers {
-        let turn = |n: i128| n >> 32;
+        let high_part = |n: i128| n >> 32;
         let half = 1 << 31;
-        let unsigned = (turn(low) == turn(high)).then(|| Integers::between(low as u32, high as u32)).flatten();
-        let signed = (turn(low + half) == turn(high + half)).then(|| Integers::between_signed(low as i32, high as i32)).flatten();
+        let unsigned = (high_part(low) == high_part(high)).then(|| Integers::between(low as u32, high as u32)).flatten();
+        let signed = (high_part(low + half) == high_part(high + half)).then(|| Integers::between_signed(low as i32, high as i32)).flatten();
         unsigned.unwrap_or(Integers::ANY).or_both(signed.unwrap_or(Integers::ANY))
     }
 
@@ -100,24 +100,24 @@ impl Integers {
     }
 
     /// Tightens each bound by the others, until nothing changes. `None` if no word is left.
-    fn told(self) -> Option<Integers> {
+    fn tightened(self) -> Option<Integers> {
         let Integers { mut zeros, mut ones, mut unsigned, mut signed } = self;
         loop {
             let before = (zeros, ones, unsigned, signed);
             if zeros & ones != 0 {
                 return None;
             }
-            unsigned = (from(unsigned.0, zeros, ones)?, to(unsigned.1, zeros, ones)?);
+            unsigned = (least_from(unsigned.0, zeros, ones)?, greatest_up_to(unsigned.1, zeros, ones)?);
             let (low, high) = biased(signed);
-            let (not, set) = flipped(zeros, ones);
-            let (low, high) = (from(low, not, set)?, to(high, not, set)?);
+            let (biased_zeros, biased_ones) = flipped(zeros, ones);
+            let (low, high) = (least_from(low, biased_zeros, biased_ones)?, greatest_up_to(high, biased_zeros, biased_ones)?);
             if unsigned.0 > unsigned.1 || low > high {
                 return None;
             }
-            let (not, set) = common(low, high);
-            let (not, set) = flipped(not, set);
-            let (zero, one) = common(unsigned.0, unsigned.1);
-            (zeros, ones) = (zeros | not | zero, ones | set | one);
+            let (biased_zeros, biased_ones) = common_bits(low, high);
+            let (signed_zeros, signed_ones) = flipped(biased_zeros, biased_ones);
+            let (unsigned_zeros, unsigned_ones) = common_bits(unsigned.0, unsigned.1);
+            (zeros, ones) = (zeros | signed_zeros | unsigned_zeros, ones | signed_ones | unsigned_ones);
             signed = ((low ^ SIGN) as i32, (high ^ SIGN) as i32);
             // Numbers of one sign have the same order with and without the sign.
             if (signed.0 < 0) == (signed.1 < 0) {
@@ -140,7 +140,7 @@ impl Integers {
             unsigned: (self.unsigned.0.max(other.unsigned.0), self.unsigned.1.min(other.unsigned.1)),
             signed: (self.signed.0.max(other.signed.0), self.signed.1.min(other.signed.1)),
         }
-        .told()
+        .tightened()
     }
 
     /// The words that are in both. If there are none, as on a way that no execution takes, all
@@ -159,7 +159,7 @@ impl Integers {
             unsigned: (self.unsigned.0.min(other.unsigned.0), self.unsigned.1.max(other.unsigned.1)),
             signed: (self.signed.0.min(other.signed.0), self.signed.1.max(other.signed.1)),
         }
-        .told()
+        .tightened()
         .unwrap_or(Integers::ANY)
     }
 
@@ -167,23 +167,23 @@ impl Integers {
     /// no others.
     pub fn without(self, bits: u32) -> Option<Integers> {
         let number = bits as i32;
-        let mut left = self;
-        if left.single() == Some(bits) {
+        let mut bounds = self;
+        if bounds.single() == Some(bits) {
             return None;
         }
-        if left.unsigned.0 == bits {
-            left.unsigned.0 += 1;
+        if bounds.unsigned.0 == bits {
+            bounds.unsigned.0 += 1;
         }
-        if left.unsigned.1 == bits {
-            left.unsigned.1 -= 1;
+        if bounds.unsigned.1 == bits {
+            bounds.unsigned.1 -= 1;
         }
-        if left.signed.0 == number {
-            left.signed.0 += 1;
+        if bounds.signed.0 == number {
+            bounds.signed.0 += 1;
         }
-        if left.signed.1 == number {
-            left.signed.1 -= 1;
+        if bounds.signed.1 == number {
+            bounds.signed.1 -= 1;
         }
-        left.told()
+        bounds.tightened()
     }
 
     /// Whether the word satisfies the bounds.
@@ -213,7 +213,7 @@ impl Integers {
         let signed = most - least < high - low;
         let ((first, last), (zeros, ones)) =
             if signed { ((least, most), flipped(self.zeros, self.ones)) } else { ((low, high), (self.zeros, self.ones)) };
-        let mut values: Vec<u32> = std::iter::successors(from(first, zeros, ones), |&v| from(v.checked_add(1)?, zeros, ones))
+        let mut values: Vec<u32> = std::iter::successors(least_from(first, zeros, ones), |&v| least_from(v.checked_add(1)?, zeros, ones))
             .take_while(|&v| v <= last)
             .map(|v| if signed { v ^ SIGN } else { v })
             .filter(|&v| self.contains(v))
@@ -264,9 +264,9 @@ mod tests {
             for ones in (0..64u32).filter(|ones| ones & zeros == 0) {
                 for n in 0..64u32 {
                     let next = (n..64).find(|&v| has(v, zeros | !63, ones));
-                    assert_eq!(from(n, zeros | !63, ones), next, "{n} {zeros:b} {ones:b}");
+                    assert_eq!(least_from(n, zeros | !63, ones), next, "{n} {zeros:b} {ones:b}");
                     let last = (0..=n).rev().find(|&v| has(v, zeros | !63, ones));
-                    assert_eq!(to(n, zeros | !63, ones), last, "{n} {zeros:b} {ones:b}");
+                    assert_eq!(greatest_up_to(n, zeros | !63, ones), last, "{n} {zeros:b} {ones:b}");
                 }
             }
         }

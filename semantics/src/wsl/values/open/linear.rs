@@ -3,7 +3,7 @@
 
 use super::{Integers, OpenId, OpenTerms, Term, Word, possible, transfer};
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Lanes, Op};
+use crate::wsl::meaning::{Evaluator, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
@@ -34,11 +34,11 @@ impl Linear {
     /// This sum plus a multiple of another.
     fn plus(mut self, other: &Linear, factor: u32) -> Linear {
         self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
-        for &(id, by) in &other.terms {
-            let by = by.wrapping_mul(factor);
+        for &(id, coefficient) in &other.terms {
+            let coefficient = coefficient.wrapping_mul(factor);
             match self.terms.binary_search_by_key(&id, |t| t.0) {
-                Ok(at) => self.terms[at].1 = self.terms[at].1.wrapping_add(by),
-                Err(at) => self.terms.insert(at, (id, by)),
+                Ok(at) => self.terms[at].1 = self.terms[at].1.wrapping_add(coefficient),
+                Err(at) => self.terms.insert(at, (id, coefficient)),
             }
         }
         self.terms.retain(|t| t.1 != 0);
@@ -64,10 +64,12 @@ impl OpenTerms {
             Word::Address(_) => None,
             Word::Open(id) => Some(match self.linear.get(&id) {
                 None => Linear::term(id),
-                Some(form) => form.terms.iter().fold(Linear::constant(form.constant), |sum, &(id, by)| match self.read(Word::Open(id)) {
-                    Word::Bits(bits) => sum.plus(&Linear::constant(bits), by),
-                    _ => sum.plus(&Linear::term(id), by),
-                }),
+                Some(form) => {
+                    form.terms.iter().fold(Linear::constant(form.constant), |sum, &(id, coefficient)| match self.read(Word::Open(id)) {
+                        Word::Bits(bits) => sum.plus(&Linear::constant(bits), coefficient),
+                        _ => sum.plus(&Linear::term(id), coefficient),
+                    })
+                }
             }),
         }
     }
@@ -77,23 +79,23 @@ impl OpenTerms {
         if !matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint) {
             return None;
         }
-        let of = |at: usize| self.linear_of(operands[at]);
+        let sum_of = |at: usize| self.linear_of(operands[at]);
         let one = Linear::constant(1);
-        let minus = u32::MAX;
+        let minus_one = u32::MAX;
         let sum = match (op.meaning, operands) {
-            (Meaning::Add, [_, _]) => of(0)?.plus(&of(1)?, 1),
-            (Meaning::Subtract, [_, _]) => of(0)?.plus(&of(1)?, minus),
-            (Meaning::Increment, [_]) => of(0)?.plus(&one, 1),
-            (Meaning::Decrement, [_]) => of(0)?.plus(&one, minus),
-            (Meaning::Negate, [_]) => of(0)?.times(minus),
-            (Meaning::Complement, [_]) => of(0)?.times(minus).plus(&one, minus),
-            (Meaning::Multiply, [_, Word::Bits(by)]) => of(0)?.times(*by),
-            (Meaning::Multiply, [Word::Bits(by), _]) => of(1)?.times(*by),
-            (Meaning::ShiftLeft, [_, Word::Bits(by)]) => of(0)?.times(1 << (by & 31)),
+            (Meaning::Add, [_, _]) => sum_of(0)?.plus(&sum_of(1)?, 1),
+            (Meaning::Subtract, [_, _]) => sum_of(0)?.plus(&sum_of(1)?, minus_one),
+            (Meaning::Increment, [_]) => sum_of(0)?.plus(&one, 1),
+            (Meaning::Decrement, [_]) => sum_of(0)?.plus(&one, minus_one),
+            (Meaning::Negate, [_]) => sum_of(0)?.times(minus_one),
+            (Meaning::Complement, [_]) => sum_of(0)?.times(minus_one).plus(&one, minus_one),
+            (Meaning::Multiply, [_, Word::Bits(constant)]) => sum_of(0)?.times(*constant),
+            (Meaning::Multiply, [Word::Bits(constant), _]) => sum_of(1)?.times(*constant),
+            (Meaning::ShiftLeft, [_, Word::Bits(constant)]) => sum_of(0)?.times(1 << (constant & 31)),
             // x % n is x - x / n * n, and the bits of x below 2^k are x - (x >> k) * 2^k.
-            (Meaning::Remainder, &[x, Word::Bits(by)]) if by != 0 => {
-                let quotient = self.scalar(Op { meaning: Meaning::Divide, ..op }, &[x, Word::Bits(by)]);
-                self.linear_of(x)?.plus(&self.linear_of(quotient)?, by.wrapping_neg())
+            (Meaning::Remainder, &[x, Word::Bits(constant)]) if constant != 0 => {
+                let quotient = self.scalar(Op { meaning: Meaning::Divide, ..op }, &[x, Word::Bits(constant)]);
+                self.linear_of(x)?.plus(&self.linear_of(quotient)?, constant.wrapping_neg())
             }
             (Meaning::And, &[x, Word::Bits(mask)]) if mask & mask.wrapping_add(1) == 0 => {
                 let shift = mask.trailing_ones();
@@ -106,7 +108,9 @@ impl OpenTerms {
                 self.linear_of(above)?.times(1 << shift)
             }
             // If no bit is 1 in both, there are no carries.
-            (Meaning::Or | Meaning::Xor, &[a, b]) if self.integers(a).zeros | self.integers(b).zeros == u32::MAX => of(0)?.plus(&of(1)?, 1),
+            (Meaning::Or | Meaning::Xor, &[a, b]) if self.integers(a).zeros | self.integers(b).zeros == u32::MAX => {
+                sum_of(0)?.plus(&sum_of(1)?, 1)
+            }
             _ => return None,
         };
         if sum.terms.len() > MAX_ADDED {
@@ -143,37 +147,37 @@ impl OpenTerms {
     pub(super) fn equal_sums(&mut self, a: Word, b: Word) -> Option<Word> {
         let difference = self.linear_of(a)?.plus(&self.linear_of(b)?, u32::MAX);
         let equal = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
-        let other = difference.constant.wrapping_neg();
+        let right_side = difference.constant.wrapping_neg();
         if difference.terms.len() > 1 {
-            let known = self.known_sum(&difference.terms).map(|sum| transfer::compared(equal, sum, Integers::only(other)));
+            let known = self.known_sum(&difference.terms).map(|sum| transfer::compared(equal, sum, Integers::only(right_side)));
             if let Some(Some(known)) = known {
                 return Some(Word::Bits(u32::from(known)));
             }
         }
         let sides = match difference.terms[..] {
-            [] => return Some(Word::Bits(u32::from(other == 0))),
+            [] => return Some(Word::Bits(u32::from(right_side == 0))),
             // The equation is 2^n k x = c, with k odd. It never holds unless c is a multiple of
             // 2^n. If c is one, the low 32 - n bits of x are those of c / 2^n / k.
             [(id, factor)] => {
                 let shift = factor.trailing_zeros();
-                if other & !(u32::MAX << shift) != 0 {
+                if right_side & !(u32::MAX << shift) != 0 {
                     return Some(Word::Bits(0));
                 }
-                let bits = (other >> shift).wrapping_mul(inverse(factor >> shift)) & u32::MAX >> shift;
+                let bits = (right_side >> shift).wrapping_mul(inverse(factor >> shift)) & u32::MAX >> shift;
                 let low = match shift {
                     0 => self.read(Word::Open(id)),
                     _ => self.scalar(op(Meaning::And), &[Word::Open(id), Word::Bits(u32::MAX >> shift)]),
                 };
                 [low, Word::Bits(bits)]
             }
-            [(x, 1), (y, u32::MAX)] | [(x, u32::MAX), (y, 1)] if other == 0 => [Word::Open(x), Word::Open(y)],
+            [(x, 1), (y, u32::MAX)] | [(x, u32::MAX), (y, 1)] if right_side == 0 => [Word::Open(x), Word::Open(y)],
             _ if difference.terms.len() > MAX_ADDED => return None,
             // This takes either x - y or y - x, but always the same one.
             _ => {
                 let negated = difference.times(u32::MAX);
                 let key = |sum: &Linear| (sum.terms.clone(), sum.constant);
                 let sum = if key(&negated) < key(&difference) { negated } else { difference };
-                [self.added(&sum.terms), Word::Bits(sum.constant.wrapping_neg())]
+                [self.word_of_sum(&sum.terms), Word::Bits(sum.constant.wrapping_neg())]
             }
         };
         // The sides are the operands themselves, which are compared as they are.
@@ -201,9 +205,9 @@ impl OpenTerms {
         }
     }
 
-    fn added(&mut self, terms: &[(OpenId, u32)]) -> Word {
-        terms.iter().fold(Word::Bits(0), |sum, &(id, by)| {
-            let multiple = self.scalar(op(Meaning::Multiply), &[Word::Open(id), Word::Bits(by)]);
+    fn word_of_sum(&mut self, terms: &[(OpenId, u32)]) -> Word {
+        terms.iter().fold(Word::Bits(0), |sum, &(id, coefficient)| {
+            let multiple = self.scalar(op(Meaning::Multiply), &[Word::Open(id), Word::Bits(coefficient)]);
             self.scalar(op(Meaning::Add), &[sum, multiple])
         })
     }

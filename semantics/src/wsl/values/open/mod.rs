@@ -37,7 +37,7 @@ pub use ways::{Ways, explore};
 use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Profile};
 use crate::wsl::choice::Strategy;
-use crate::wsl::meaning::{Lanes, Op, OpResult, Replacement, Unspecified, scalar};
+use crate::wsl::meaning::{Evaluator, Op, OpResult, Replacement, Unspecified, scalar};
 use crate::wsl::memory::Address;
 use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -79,7 +79,7 @@ pub(in crate::wsl) enum Term {
     /// An operation that is deterministic for all values of its operands.
     Apply(Op, SmallVec<[Word; 3]>),
     /// The word that is listed for the value of the other term.
-    Among(OpenId, Box<[(u32, Word)]>),
+    Select(OpenId, Box<[(u32, Word)]>),
 }
 
 /// The most terms of a run.
@@ -138,9 +138,9 @@ pub struct OpenTerms {
     /// The possible values of terms under the current decisions, with the work to find them.
     found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
     /// The variables that decided terms are functions of, under the current decisions.
-    over: std::cell::RefCell<FxHashMap<OpenId, possible::Dependencies>>,
+    dependencies: std::cell::RefCell<FxHashMap<OpenId, possible::Dependencies>>,
     /// Memory for variables, to be used again.
-    spare: std::cell::RefCell<Vec<possible::Variables>>,
+    spare_variables: std::cell::RefCell<Vec<possible::Variables>>,
 }
 
 impl OpenTerms {
@@ -170,8 +170,8 @@ impl OpenTerms {
             full: false,
             work: std::cell::Cell::new(0),
             found: std::cell::RefCell::default(),
-            over: std::cell::RefCell::default(),
-            spare: std::cell::RefCell::default(),
+            dependencies: std::cell::RefCell::default(),
+            spare_variables: std::cell::RefCell::default(),
         }
     }
 
@@ -191,7 +191,7 @@ impl OpenTerms {
         self.work.get() / WORK_PER_STEP
     }
 
-    fn worked(&self, terms: usize) {
+    fn count_work(&self, terms: usize) {
         self.work.set(self.work.get().saturating_add(terms as u64));
     }
 
@@ -297,7 +297,7 @@ impl OpenTerms {
     pub fn decide(&mut self, word: Word, options: &[u32]) -> Option<u32> {
         let word = self.read(word);
         let Word::Open(id) = word else { return word.definite().filter(|bits| options.contains(bits)) };
-        let (left, other): (Vec<u32>, bool) = match self.values(word) {
+        let (possible_options, other): (Vec<u32>, bool) = match self.values(word) {
             Some(values) => {
                 let other = values.iter().any(|v| !options.contains(v));
                 (options.iter().copied().filter(|o| values.contains(o)).collect(), other)
@@ -307,14 +307,14 @@ impl OpenTerms {
                 (options.iter().copied().filter(|&o| !self.excludes(id, o) && integers.contains(o)).collect(), true)
             }
         };
-        let count = left.len() + usize::from(other);
+        let count = possible_options.len() + usize::from(other);
         let taken = if count <= 1 { 0 } else { self.ways.next(self.thread, count as u32) as usize };
-        let Some(&bits) = left.get(taken) else {
-            self.excluded.entry(id).or_default().extend(left);
-            self.learnt();
+        let Some(&bits) = possible_options.get(taken) else {
+            self.excluded.entry(id).or_default().extend(possible_options);
+            self.forget_found_values();
             return None;
         };
-        self.tell(id, bits);
+        self.decide_value(id, bits);
         Some(bits)
     }
 
@@ -324,13 +324,13 @@ impl OpenTerms {
     }
 
     /// Forgets the possible values that were found, because the decisions change.
-    fn learnt(&mut self) {
+    fn forget_found_values(&mut self) {
         self.found.get_mut().clear();
-        self.over.get_mut().clear();
+        self.dependencies.get_mut().clear();
     }
 
     fn settle(&mut self, id: OpenId, bits: u32) {
-        self.learnt();
+        self.forget_found_values();
         if self.decided.insert(id, bits).is_none() {
             self.decisions.push(id);
         }
@@ -338,31 +338,31 @@ impl OpenTerms {
 
     /// The word that `cases` lists for the value of `which`. That value is one of the
     /// listed values.
-    pub fn among(&mut self, which: Word, cases: &[(u32, Word)]) -> Word {
+    pub fn select(&mut self, selector: Word, cases: &[(u32, Word)]) -> Word {
         let first = match cases {
             [] => return Word::Bits(0),
             [(_, first), ..] => self.read(*first),
         };
-        match self.read(which) {
+        match self.read(selector) {
             Word::Bits(bits) => cases.iter().find(|c| c.0 == bits).map_or(first, |c| self.read(c.1)),
             Word::Open(id) => {
-                let cases: Box<[(u32, Word)]> = cases.iter().map(|&(v, w)| (v, self.beside(id, v, w))).collect();
+                let cases: Box<[(u32, Word)]> = cases.iter().map(|&(v, w)| (v, self.assuming(id, v, w))).collect();
                 match cases.iter().all(|c| c.1 == cases[0].1) {
                     true => cases[0].1,
-                    false => self.push(Term::Among(id, cases)),
+                    false => self.push(Term::Select(id, cases)),
                 }
             }
             Word::Address(_) => first,
         }
     }
 
-    /// The word under the condition that the term `which` has that value.
-    fn beside(&self, which: OpenId, value: u32, word: Word) -> Word {
+    /// The word under the condition that the term `selector` has that value.
+    fn assuming(&self, selector: OpenId, value: u32, word: Word) -> Word {
         match self.read(word) {
-            Word::Open(id) if id == which => Word::Bits(value),
+            Word::Open(id) if id == selector => Word::Bits(value),
             Word::Open(id) => match self.term(id) {
-                Term::Among(same, cases) if *same == which => {
-                    cases.iter().find(|c| c.0 == value).map_or(Word::Open(id), |c| self.beside(which, value, c.1))
+                Term::Select(same, cases) if *same == selector => {
+                    cases.iter().find(|c| c.0 == value).map_or(Word::Open(id), |c| self.assuming(selector, value, c.1))
                 }
                 _ => Word::Open(id),
             },
@@ -370,16 +370,16 @@ impl OpenTerms {
         }
     }
 
-    fn given(&self, op: Op, operands: &[u32]) -> OpResult {
-        let given = scalar(op, operands);
+    fn op_result(&self, op: Op, operands: &[u32]) -> OpResult {
+        let result = scalar(op, operands);
         match self.planted {
-            Some(planted) => planted(op, operands, given),
-            None => given,
+            Some(planted) => planted(op, operands, result),
+            None => result,
         }
     }
 
-    fn of_given(&mut self, given: OpResult, to: Scalar) -> Word {
-        match given {
+    fn word_of_result(&mut self, result: OpResult, to: Scalar) -> Word {
+        match result {
             OpResult::Exactly(bits) => Word::Bits(bits),
             OpResult::OneOf(values) => self.leaf(Some(&values), to, values.first().copied().unwrap_or(0)),
             OpResult::Any(first) => self.leaf(None, to, first),
@@ -398,7 +398,7 @@ impl OpenTerms {
     }
 
     /// The result of an operation with an open operand.
-    fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
+    fn apply_to_open(&mut self, op: Op, operands: &[Word]) -> Word {
         let identity = |opens: &OpenTerms| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
         if let Some(known) = self.canonical(op, operands).or_else(|| identity(self)) {
             return known;
@@ -408,10 +408,10 @@ impl OpenTerms {
         {
             return Word::Bits(u32::from(known));
         }
-        if let Some(word) = self.by_sums(op, operands) {
+        if let Some(word) = self.apply_to_sums(op, operands) {
             return word;
         }
-        if let Some(word) = self.over_sets(op, operands) {
+        if let Some(word) = self.apply_to_sets(op, operands) {
             return word;
         }
         match possible::results(self, op, operands) {
@@ -426,7 +426,7 @@ impl OpenTerms {
     }
 }
 
-impl Lanes for OpenTerms {
+impl Evaluator for OpenTerms {
     type Word = Word;
 
     fn bits(&mut self, bits: u32) -> Word {
@@ -443,15 +443,15 @@ impl Lanes for OpenTerms {
             }
         }
         if bits.len() < known.len() {
-            return self.over_open(op, &known);
+            return self.apply_to_open(op, &known);
         }
-        let given = self.given(op, &bits);
-        if let (OpResult::Exactly(_) | OpResult::OneOf(_), Some(_)) = (&given, self.precision)
-            && let Some(word) = self.over_sets(op, &known)
+        let result = self.op_result(op, &bits);
+        if let (OpResult::Exactly(_) | OpResult::OneOf(_), Some(_)) = (&result, self.precision)
+            && let Some(word) = self.apply_to_sets(op, &known)
         {
             return word;
         }
-        self.of_given(given, op.to)
+        self.word_of_result(result, op.to)
     }
 
     fn below(&mut self, index: Word, bound: u32, otherwise: u32) -> Word {
@@ -469,7 +469,7 @@ impl Lanes for OpenTerms {
                         let fallback = self.unspecified_below(otherwise);
                         let cases: Vec<(u32, Word)> =
                             values.iter().map(|&v| (v, if v < bound { Word::Bits(v) } else { fallback })).collect();
-                        return self.among(index, &cases);
+                        return self.select(index, &cases);
                     }
                     _ => otherwise,
                 };
@@ -483,7 +483,7 @@ impl Lanes for OpenTerms {
             Word::Bits(bits) => words.get(bits as usize).map_or(Word::Bits(0), |&w| self.read(w)),
             index => {
                 let cases: Vec<(u32, Word)> = words.iter().enumerate().map(|(i, &w)| (i as u32, w)).collect();
-                self.among(index, &cases)
+                self.select(index, &cases)
             }
         }
     }

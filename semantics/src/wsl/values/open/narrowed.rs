@@ -21,7 +21,7 @@ pub(super) struct Narrowed {
 const ALL: Narrowed = Narrowed { integers: Integers::ANY, floats: Set::ANY };
 
 /// The most terms that one decision narrows.
-const MAX_TOLD: usize = 64;
+const MAX_NARROWED: usize = 64;
 
 /// A comparison of a float with a definite one. `holds` says for less, equal and greater floats
 /// whether the comparison holds.
@@ -52,7 +52,7 @@ impl Comparison {
     /// The floats for which the comparison holds, or fails if `holds` is false. If operations are
     /// `exact` by IEEE 754, any definite number may be compared with. Otherwise only a normal one
     /// says something.
-    fn left(&self, holds: bool, exact: bool) -> Set {
+    fn matching_floats(&self, holds: bool, exact: bool) -> Set {
         let x = f32::from_bits(self.bits);
         // Subnormals may be flushed, and then compare like zeros.
         if x.is_nan() || !exact && !x.is_normal() {
@@ -84,23 +84,30 @@ pub(super) struct Facts<'a> {
     integers: FxHashMap<OpenId, Integers>,
     floats: FxHashMap<OpenId, Set>,
     unequal: Vec<(OpenId, u32)>,
-    told: usize,
-    contradict: bool,
+    narrowed_count: usize,
+    contradicts: bool,
 }
 
 impl Facts<'_> {
     fn new(opens: &OpenTerms) -> Facts<'_> {
-        Facts { opens, integers: FxHashMap::default(), floats: FxHashMap::default(), unequal: Vec::new(), told: 0, contradict: false }
+        Facts {
+            opens,
+            integers: FxHashMap::default(),
+            floats: FxHashMap::default(),
+            unequal: Vec::new(),
+            narrowed_count: 0,
+            contradicts: false,
+        }
     }
 
     /// Whether terms may have these values at once. It is false only if they certainly cannot.
     pub(super) fn agree(opens: &OpenTerms, values: &FxHashMap<OpenId, u32>) -> bool {
         let mut facts = Facts::new(opens);
         for (&id, &bits) in values {
-            facts.tell(id, Integers::only(bits));
+            facts.narrow(id, Integers::only(bits));
         }
-        opens.worked(facts.told);
-        !facts.contradict
+        opens.count_work(facts.narrowed_count);
+        !facts.contradicts
     }
 
     fn integers(&self, word: Word) -> Integers {
@@ -111,34 +118,34 @@ impl Facts<'_> {
     }
 
     /// Narrows a term to these bounds, and its operands to the bounds that follow.
-    fn tell(&mut self, id: OpenId, bounds: Integers) {
-        let mut left = vec![(id, bounds)];
-        let end = self.told + MAX_TOLD;
-        while let Some((id, bounds)) = left.pop().filter(|_| self.told < end) {
-            self.told += 1;
+    fn narrow(&mut self, id: OpenId, bounds: Integers) {
+        let mut todo = vec![(id, bounds)];
+        let end = self.narrowed_count + MAX_NARROWED;
+        while let Some((id, bounds)) = todo.pop().filter(|_| self.narrowed_count < end) {
+            self.narrowed_count += 1;
             let known = self.integers(Word::Open(id));
-            let Some(met) = known.meet(bounds) else {
-                self.contradict = true;
+            let Some(narrower) = known.meet(bounds) else {
+                self.contradicts = true;
                 continue;
             };
-            if met == known {
+            if narrower == known {
                 continue;
             }
-            self.integers.insert(id, met);
+            self.integers.insert(id, narrower);
             let opens = self.opens;
             let Term::Apply(op, operands) = opens.term(id) else { continue };
             let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| opens.read(w)).collect();
             let parts: SmallVec<[Integers; 3]> = operands.iter().map(|&w| self.integers(w)).collect();
-            let follows: SmallVec<[Integers; 3]> = match (met.single(), op.to, &operands[..], &parts[..]) {
+            let implied: SmallVec<[Integers; 3]> = match (narrower.single(), op.to, &operands[..], &parts[..]) {
                 (Some(bits), Scalar::Bool, &[_], _) if op.of == Scalar::Float => {
-                    self.classified(*op, operands[0], bits != 0);
+                    self.narrow_classified(*op, operands[0], bits != 0);
                     continue;
                 }
                 (Some(bits), Scalar::Bool, &[a, b], &[x, y])
                     if matches!(op.meaning, Meaning::Equal | Meaning::Less) || op.of == Scalar::Float =>
                 {
                     if op.of == Scalar::Float {
-                        self.compared_floats(*op, &operands, bits != 0);
+                        self.narrow_compared_floats(*op, &operands, bits != 0);
                         continue;
                     }
                     if let (Meaning::Equal, 0, [Word::Open(id), Word::Bits(other)] | [Word::Bits(other), Word::Open(id)]) =
@@ -146,32 +153,32 @@ impl Facts<'_> {
                     {
                         self.unequal.push((id, other));
                     }
-                    match transfer::told(*op, x, y, bits != 0) {
-                        Some(told) => SmallVec::from_slice(&told),
+                    match transfer::operands_after_comparison(*op, x, y, bits != 0) {
+                        Some(narrowed) => SmallVec::from_slice(&narrowed),
                         None => {
-                            self.contradict = true;
+                            self.contradicts = true;
                             continue;
                         }
                     }
                 }
-                _ => (0..parts.len()).map(|place| transfer::backward(*op, met, &parts, place)).collect(),
+                _ => (0..parts.len()).map(|place| transfer::backward(*op, narrower, &parts, place)).collect(),
             };
-            left.extend(operands.iter().zip(follows).filter_map(|(&word, follows)| match word {
-                Word::Open(id) => Some((id, follows)),
+            todo.extend(operands.iter().zip(implied).filter_map(|(&word, implied)| match word {
+                Word::Open(id) => Some((id, implied)),
                 _ => None,
             }));
         }
     }
 
-    fn compared_floats(&mut self, op: Op, operands: &[Word], holds: bool) {
+    fn narrow_compared_floats(&mut self, op: Op, operands: &[Word], holds: bool) {
         let exact = self.opens.precision.is_none();
         // Under a profile that lets comparisons with NaN go either way, they say nothing about
         // the float.
         if !matches!(self.opens.precision, None | Some(Profile::Strict)) {
             return;
         }
-        let (id, left) = match (Comparison::of(op, operands), operands) {
-            (Some(comparison), _) => (comparison.id, comparison.left(holds, exact)),
+        let (id, floats) = match (Comparison::of(op, operands), operands) {
+            (Some(comparison), _) => (comparison.id, comparison.matching_floats(holds, exact)),
             // Only NaN is not equal to itself.
             (None, &[Word::Open(id), other]) if other == Word::Open(id) && exact && op.meaning == Meaning::Equal => {
                 let numbers = Set::of(Span::between(f64::NEG_INFINITY, f64::INFINITY));
@@ -179,28 +186,28 @@ impl Facts<'_> {
             }
             _ => return,
         };
-        self.tell_floats(id, left);
+        self.narrow_floats(id, floats);
     }
 
     /// Narrows a float after it was decided whether it is infinite, or whether it is finite.
-    fn classified(&mut self, op: Op, word: Word, holds: bool) {
+    fn narrow_classified(&mut self, op: Op, word: Word, holds: bool) {
         let (Word::Open(id), None) = (word, self.opens.precision) else { return };
         let infinite = Set::point(f64::INFINITY).union(Set::point(f64::NEG_INFINITY));
         let finite = Set::of(Span::between(f32::MIN.into(), f32::MAX.into()));
         match (op.meaning, holds) {
-            (Meaning::IsInf, true) => self.tell_floats(id, infinite),
-            (Meaning::IsInf, false) => self.tell_floats(id, finite.or_nan()),
-            (Meaning::IsFinite, true) => self.tell_floats(id, finite),
-            (Meaning::IsFinite, false) => self.tell_floats(id, infinite.or_nan()),
+            (Meaning::IsInf, true) => self.narrow_floats(id, infinite),
+            (Meaning::IsInf, false) => self.narrow_floats(id, finite.or_nan()),
+            (Meaning::IsFinite, true) => self.narrow_floats(id, finite),
+            (Meaning::IsFinite, false) => self.narrow_floats(id, infinite.or_nan()),
             _ => {}
         }
     }
 
-    fn tell_floats(&mut self, id: OpenId, left: Set) {
+    fn narrow_floats(&mut self, id: OpenId, floats: Set) {
         let known = self.floats.get(&id).copied().unwrap_or_else(|| self.opens.floats_of(id));
-        let met = known.meet(left);
-        self.contradict |= met.is_none();
-        self.floats.insert(id, met);
+        let narrower = known.meet(floats);
+        self.contradicts |= narrower.is_none();
+        self.floats.insert(id, narrower);
     }
 }
 
@@ -224,15 +231,15 @@ impl OpenTerms {
     /// The bounds of a term as a float.
     fn floats_of(&self, id: OpenId) -> Set {
         let set = self.bounds[id.0 as usize].floats();
-        let met = self.narrowed.get(&id).map_or(set, |narrowed| set.meet(narrowed.floats));
-        if met.is_none() { set } else { met }
+        let narrower = self.narrowed.get(&id).map_or(set, |narrowed| set.meet(narrowed.floats));
+        if narrower.is_none() { set } else { narrower }
     }
 
     /// Records that a term was decided to have that value, and what follows from it.
-    pub(super) fn tell(&mut self, id: OpenId, bits: u32) {
-        self.learnt();
+    pub(super) fn decide_value(&mut self, id: OpenId, bits: u32) {
+        self.forget_found_values();
         let mut facts = Facts::new(self);
-        facts.tell(id, Integers::only(bits));
+        facts.narrow(id, Integers::only(bits));
         let Facts { integers, floats, unequal, .. } = facts;
         let mut integers: Vec<(OpenId, Integers)> = integers.into_iter().collect();
         integers.sort_unstable_by_key(|&(id, _)| id);
@@ -260,7 +267,7 @@ impl OpenTerms {
     }
 
     /// The possible values of a term that decisions leave.
-    pub(super) fn left_of(&self, id: OpenId, possible: Possible) -> Possible {
+    pub(super) fn narrowed_values(&self, id: OpenId, possible: Possible) -> Possible {
         let integers = self.integers(Word::Open(id));
         let floats = self.narrowed.get(&id).map_or(Set::ANY, |narrowed| narrowed.floats);
         let is_left = |bits: u32| integers.contains(bits) && (floats.is_any() || floats.contains(f32::from_bits(bits).into()));
@@ -273,8 +280,8 @@ impl OpenTerms {
                 Possible::Values(values)
             }
             Possible::Floats(set) => {
-                let met = set.meet(floats);
-                of_floats(if met.is_none() { set } else { met })
+                let narrower = set.meet(floats);
+                of_floats(if narrower.is_none() { set } else { narrower })
             }
             Possible::Any => match integers.listed() {
                 Some(values) => Possible::Values(values),

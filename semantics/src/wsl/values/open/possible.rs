@@ -89,12 +89,12 @@ pub(super) fn possible(opens: &OpenTerms, word: Word) -> Possible {
             if let Some((possible, work)) = opens.found.borrow().get(&id) {
                 // The work counts as if they were found again. Programs stop by the amount of work,
                 // so it must not depend on what is kept.
-                opens.worked(*work as usize);
+                opens.count_work(*work as usize);
                 return possible.clone();
             }
             let before = opens.work.get();
-            let found = by_leaves(opens, id).map_or_else(|| by_parts(opens, Word::Open(id)), Possible::Values);
-            let mut possible = opens.left_of(id, found);
+            let found = values_by_leaves(opens, id).map_or_else(|| possible_by_parts(opens, Word::Open(id)), Possible::Values);
+            let mut possible = opens.narrowed_values(id, found);
             if let (Possible::Values(values), Some(excluded)) = (&mut possible, opens.excluded.get(&id)) {
                 values.retain(|v| !excluded.contains(v));
             }
@@ -177,11 +177,11 @@ pub(super) struct Dependencies {
 
 impl Dependencies {
     fn of(opens: &OpenTerms, term: OpenId) -> Dependencies {
-        let mut own = Variables::of(opens);
-        let bounded = parts(opens.term(term)).into_iter().all(|part| own.add(opens, part));
-        let over = Dependencies { variables: bounded.then(|| own.all.iter().map(|v| v.0).collect()), work: own.work() };
-        own.end(opens);
-        over
+        let mut variables = Variables::of(opens);
+        let bounded = parts(opens.term(term)).into_iter().all(|part| variables.add(opens, part));
+        let dependencies = Dependencies { variables: bounded.then(|| variables.all.iter().map(|v| v.0).collect()), work: variables.work() };
+        variables.end(opens);
+        dependencies
     }
 }
 
@@ -193,14 +193,14 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
     match term {
         Term::Leaf(..) | Term::Within(_) => SmallVec::new(),
         Term::Apply(_, operands) => operands.iter().filter_map(below).collect(),
-        Term::Among(which, cases) => std::iter::once(*which).chain(cases.iter().filter_map(|c| below(&c.1))).collect(),
+        Term::Select(selector, cases) => std::iter::once(*selector).chain(cases.iter().filter_map(|c| below(&c.1))).collect(),
     }
 }
 
 impl Variables {
     /// No variables, in memory that earlier ones have left.
     fn of(opens: &OpenTerms) -> Variables {
-        let mut variables = opens.spare.borrow_mut().pop().unwrap_or_default();
+        let mut variables = opens.spare_variables.borrow_mut().pop().unwrap_or_default();
         variables.all.clear();
         variables.seen.clear(opens.terms.len());
         (variables.followed, variables.copied) = (0, 0);
@@ -209,7 +209,7 @@ impl Variables {
 
     /// Leaves its memory for later variables.
     fn end(self, opens: &OpenTerms) {
-        opens.spare.borrow_mut().push(self);
+        opens.spare_variables.borrow_mut().push(self);
     }
 
     /// The work so far, in visits to terms.
@@ -218,7 +218,7 @@ impl Variables {
     }
 
     /// Whether the variables include all of these.
-    fn include(&self, others: &[OpenId]) -> bool {
+    fn includes(&self, others: &[OpenId]) -> bool {
         others.iter().all(|other| self.all.iter().any(|(id, _)| id == other))
     }
 
@@ -237,7 +237,7 @@ impl Variables {
         }
         if let Term::Leaf(values, ..) = opens.term(id) {
             let all = values.as_ref().map_or(Possible::Any, |values| Possible::Values(values.to_vec()));
-            let Possible::Values(values) = opens.left_of(id, all) else { return false };
+            let Possible::Values(values) = opens.narrowed_values(id, all) else { return false };
             self.add_variable(id, values);
             return true;
         }
@@ -250,7 +250,7 @@ impl Variables {
         }
         self.all.truncate(variables);
         self.seen.truncate(seen);
-        match by_parts(opens, Word::Open(id)) {
+        match possible_by_parts(opens, Word::Open(id)) {
             Possible::Values(values) => {
                 self.add_variable(id, values);
                 true
@@ -271,11 +271,11 @@ impl Variables {
         // Decisions about terms over the same variables rule out assignments.
         let mut decided: SmallVec<[(OpenId, u32); 8]> = SmallVec::new();
         for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
-            let mut over = opens.over.borrow_mut();
-            let Dependencies { variables, work } = over.entry(term).or_insert_with(|| Dependencies::of(opens, term));
+            let mut dependencies = opens.dependencies.borrow_mut();
+            let Dependencies { variables, work } = dependencies.entry(term).or_insert_with(|| Dependencies::of(opens, term));
             // The work counts as if they were found again.
-            opens.worked(*work);
-            if variables.as_ref().is_some_and(|variables| !variables.is_empty() && self.include(variables)) {
+            opens.count_work(*work);
+            if variables.as_ref().is_some_and(|variables| !variables.is_empty() && self.includes(variables)) {
                 decided.push((term, opens.decided[&term]));
             }
         }
@@ -289,15 +289,15 @@ impl Variables {
         let terms = all.iter().filter(|(id, _)| matches!(opens.term(*id), Term::Apply(..))).count();
         let related = terms > 1 && count <= MAX_RELATED;
         let mut found = Vec::new();
-        opens.worked(count * (*followed + decided.len()));
+        opens.count_work(count * (*followed + decided.len()));
         for n in 0..count {
-            let mut left = n;
+            let mut remaining = n;
             assigned.clear(opens.terms.len());
             for (variable, values) in &*all {
-                assigned.insert(*variable, values[left % values.len()]);
-                left /= values.len();
+                assigned.insert(*variable, values[remaining % values.len()]);
+                remaining /= values.len();
             }
-            if decided.iter().all(|&(term, bits)| computed(opens, term, assigned) == Some(bits)) && (!related || agree(opens, assigned)) {
+            if decided.iter().all(|&(term, bits)| compute(opens, term, assigned) == Some(bits)) && (!related || agree(opens, assigned)) {
                 found.push(value(opens, id, assigned)?);
             }
         }
@@ -313,10 +313,10 @@ fn agree(opens: &OpenTerms, assigned: &Slots) -> bool {
     Facts::agree(opens, &values.collect())
 }
 
-fn by_leaves(opens: &OpenTerms, id: OpenId) -> Option<Vec<u32>> {
+fn values_by_leaves(opens: &OpenTerms, id: OpenId) -> Option<Vec<u32>> {
     let mut variables = Variables::of(opens);
     let bounded = variables.add(opens, id);
-    opens.worked(variables.work());
+    opens.count_work(variables.work());
     let found = if bounded { variables.values(opens, id) } else { None };
     variables.end(opens);
     found
@@ -327,13 +327,13 @@ fn value(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
     if let Some(bits) = known.get(id).or_else(|| opens.decided.get(&id).copied()) {
         return Some(bits);
     }
-    let bits = computed(opens, id, known)?;
+    let bits = compute(opens, id, known)?;
     known.insert(id, bits);
     Some(bits)
 }
 
 /// The value of a term from its parts, whatever was decided about it.
-fn computed(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
+fn compute(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
     let of = |w: Word, known: &mut Slots| match w {
         Word::Bits(bits) => Some(bits),
         Word::Open(id) => deep(|| value(opens, id, known)),
@@ -346,14 +346,14 @@ fn computed(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
             for &word in operands {
                 definite.push(of(word, known)?);
             }
-            match opens.given(*op, &definite) {
+            match opens.op_result(*op, &definite) {
                 OpResult::Exactly(bits) => Some(bits),
                 _ => None,
             }
         }
-        Term::Among(which, cases) => {
-            let which = of(Word::Open(*which), known)?;
-            let word = cases.iter().find(|c| c.0 == which)?.1;
+        Term::Select(selector, cases) => {
+            let selector = of(Word::Open(*selector), known)?;
+            let word = cases.iter().find(|c| c.0 == selector)?.1;
             of(word, known)
         }
     }
@@ -369,8 +369,8 @@ pub(super) fn bound(opens: &OpenTerms, term: &Term) -> (Possible, Integers) {
         }
         Term::Leaf(None, ..) | Term::Within(_) => Possible::Any,
         Term::Apply(op, operands) => {
-            let parts: Vec<Possible> = operands.iter().map(|&w| by_parts(opens, w)).collect();
-            match tried(opens, *op, &parts) {
+            let parts: Vec<Possible> = operands.iter().map(|&w| possible_by_parts(opens, w)).collect();
+            match results_of_combinations(opens, *op, &parts) {
                 Some(Results::Exactly(values) | Results::OneOf(values)) => Possible::Values(values),
                 _ if op.to == Scalar::Bool => Possible::Values(vec![0, 1]),
                 Some(_) => Possible::Any,
@@ -387,10 +387,10 @@ pub(super) fn bound(opens: &OpenTerms, term: &Term) -> (Possible, Integers) {
                 }
             }
         }
-        Term::Among(which, cases) => {
-            let which = by_parts(opens, Word::Open(*which));
-            let taken = || cases.iter().filter(|(value, _)| !matches!(&which, Possible::Values(values) if !values.contains(value)));
-            match taken().map(|(_, word)| by_parts(opens, *word)).reduce(Possible::or) {
+        Term::Select(selector, cases) => {
+            let selector = possible_by_parts(opens, Word::Open(*selector));
+            let taken = || cases.iter().filter(|(value, _)| !matches!(&selector, Possible::Values(values) if !values.contains(value)));
+            match taken().map(|(_, word)| possible_by_parts(opens, *word)).reduce(Possible::or) {
                 Some(Possible::Values(values)) if values.len() <= MAX_VALUES => Possible::Values(values),
                 Some(Possible::Floats(set)) => Possible::Floats(set),
                 _ => {
@@ -408,10 +408,10 @@ pub(super) fn bound(opens: &OpenTerms, term: &Term) -> (Possible, Integers) {
 }
 
 /// The possible values of a word from those of its parts.
-fn by_parts(opens: &OpenTerms, word: Word) -> Possible {
+fn possible_by_parts(opens: &OpenTerms, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
-        Word::Open(id) => opens.left_of(id, opens.bounds[id.0 as usize].clone()),
+        Word::Open(id) => opens.narrowed_values(id, opens.bounds[id.0 as usize].clone()),
         Word::Address(_) => Possible::Any,
     }
 }
@@ -419,8 +419,8 @@ fn by_parts(opens: &OpenTerms, word: Word) -> Possible {
 /// The possible results of an operation with an open operand.
 pub(super) fn results(opens: &OpenTerms, op: Op, operands: &[Word]) -> Results {
     let parts: Vec<Possible> = operands.iter().map(|&w| possible(opens, w)).collect();
-    if let Some(tried) = tried(opens, op, &parts) {
-        return tried;
+    if let Some(results) = results_of_combinations(opens, op, &parts) {
+        return results;
     }
     let integers: SmallVec<[Integers; 3]> = operands.iter().map(|&w| opens.integers(w)).collect();
     if !is_total(op) && !transfer::is_defined(op, &integers) {
@@ -433,7 +433,7 @@ pub(super) fn results(opens: &OpenTerms, op: Op, operands: &[Word]) -> Results {
 }
 
 /// The results of an operation for each combination of its operands' values, if there are few.
-fn tried(opens: &OpenTerms, op: Op, parts: &[Possible]) -> Option<Results> {
+fn results_of_combinations(opens: &OpenTerms, op: Op, parts: &[Possible]) -> Option<Results> {
     let all: Option<Vec<&Vec<u32>>> = parts
         .iter()
         .map(|p| match p {
@@ -443,19 +443,19 @@ fn tried(opens: &OpenTerms, op: Op, parts: &[Possible]) -> Option<Results> {
         .collect();
     let all = all?;
     let count = all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS)?;
-    opens.worked(count);
+    opens.count_work(count);
     let (mut found, mut exact) = (Vec::with_capacity(count), true);
     for n in 0..count {
-        let mut left = n;
+        let mut remaining = n;
         let operands: SmallVec<[u32; 3]> = all
             .iter()
             .map(|values| {
-                let value = values[left % values.len()];
-                left /= values.len();
+                let value = values[remaining % values.len()];
+                remaining /= values.len();
                 value
             })
             .collect();
-        match opens.given(op, &operands) {
+        match opens.op_result(op, &operands) {
             OpResult::Exactly(bits) => found.push(bits),
             OpResult::OneOf(values) => {
                 exact = false;

@@ -103,14 +103,14 @@ fn instruction(meaning: Meaning) -> Option<Number> {
 
 impl OpenTerms {
     /// The profile, if it lets operations be rewritten together.
-    fn rewrites(&self) -> Option<Profile> {
+    fn rewriting_profile(&self) -> Option<Profile> {
         self.precision.filter(|profile| !profile.controls().no_contraction)
     }
 
     /// A new float within a set that no operation computed: an interpolated value, or a texel.
     pub fn by_itself(&mut self, set: Set) -> Word {
         let word = self.within(set);
-        if let (Word::Open(id), Some(profile)) = (word, self.rewrites()) {
+        if let (Word::Open(id), Some(profile)) = (word, self.rewriting_profile()) {
             self.leaf_of(profile, id, set);
         }
         word
@@ -139,11 +139,11 @@ impl OpenTerms {
         let is_leaf = match self.term(id) {
             Term::Leaf(values, of, _) => values.is_some() && *of == Scalar::Float,
             Term::Apply(op, _) => op.meaning == Meaning::Convert && op.of != Scalar::Float && op.to == Scalar::Float,
-            Term::Among(_, cases) if cases.len() <= MAX_CASES => {
+            Term::Select(_, cases) if cases.len() <= MAX_CASES => {
                 let words: SmallVec<[Word; MAX_CASES]> = cases.iter().map(|case| case.1).collect();
                 return self.chosen_lane(profile, id, &words, choices.checked_sub(1)?);
             }
-            Term::Within(_) | Term::Among(..) => false,
+            Term::Within(_) | Term::Select(..) => false,
         };
         if !is_leaf {
             return None;
@@ -182,7 +182,7 @@ impl OpenTerms {
     /// The result of an operation on floats that a device may rewrite together with others. `None`
     /// if the profile does not allow that, or if nothing bounds the result.
     pub(super) fn rewritten(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
-        let profile = self.rewrites()?;
+        let profile = self.rewriting_profile()?;
         if op.of != Scalar::Float || !matches!(op.to, Scalar::Float | Scalar::Bool) || op.arity() != Some(operands.len()) {
             return None;
         }

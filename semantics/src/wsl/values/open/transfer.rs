@@ -90,8 +90,8 @@ fn of_two(op: Op, x: Integers, y: Integers) -> Integers {
             within(Integers::bits(x.zeros & y.zeros, x.ones | y.ones)).or_both(least)
         }
         Meaning::Xor => within(Integers::bits(x.zeros & y.zeros | x.ones & y.ones, x.zeros & y.ones | x.ones & y.zeros)),
-        Meaning::ShiftLeft => by_each(y, |n| shifted_left(x, n)),
-        Meaning::ShiftRight => by_each(y, |n| shifted_right(op.of, x, n)),
+        Meaning::ShiftLeft => over_shift_amounts(y, |n| shifted_left(x, n)),
+        Meaning::ShiftRight => over_shift_amounts(y, |n| shifted_right(op.of, x, n)),
         _ => Integers::ANY,
     }
 }
@@ -102,7 +102,7 @@ fn below(most: u32) -> Integers {
 
 /// The known bits of x + y + carry. A bit is known if it is known in both operands and the carry
 /// into it is known. The least and the greatest sum show these carries.
-fn added(x: Integers, y: Integers, carry: u32) -> Integers {
+fn added_bits(x: Integers, y: Integers, carry: u32) -> Integers {
     let most = (!x.zeros).wrapping_add(!y.zeros).wrapping_add(carry);
     let least = x.ones.wrapping_add(y.ones).wrapping_add(carry);
     let carried_zero = !(most ^ x.zeros ^ y.zeros);
@@ -112,13 +112,13 @@ fn added(x: Integers, y: Integers, carry: u32) -> Integers {
 }
 
 fn sum(x: Integers, y: Integers) -> Integers {
-    let by = |(a, b): (i128, i128), (c, d): (i128, i128)| Integers::wrapped(a + c, b + d);
-    added(x, y, 0).or_both(by(unsigned(x), unsigned(y))).or_both(by(signed(x), signed(y)))
+    let ends = |(a, b): (i128, i128), (c, d): (i128, i128)| Integers::wrapped(a + c, b + d);
+    added_bits(x, y, 0).or_both(ends(unsigned(x), unsigned(y))).or_both(ends(signed(x), signed(y)))
 }
 
 fn difference(x: Integers, y: Integers) -> Integers {
-    let by = |(a, b): (i128, i128), (c, d): (i128, i128)| Integers::wrapped(a - d, b - c);
-    added(x, complement(y), 1).or_both(by(unsigned(x), unsigned(y))).or_both(by(signed(x), signed(y)))
+    let ends = |(a, b): (i128, i128), (c, d): (i128, i128)| Integers::wrapped(a - d, b - c);
+    added_bits(x, complement(y), 1).or_both(ends(unsigned(x), unsigned(y))).or_both(ends(signed(x), signed(y)))
 }
 
 fn negated(x: Integers) -> Integers {
@@ -146,17 +146,17 @@ fn product(x: Integers, y: Integers) -> Integers {
     let (kx, ky) = (known(x), known(y));
     let bits = low((kx - zx).min(ky - zy) + zx + zy);
     let lowest = (x.ones & low(kx)).wrapping_mul(y.ones & low(ky));
-    let by = |a, b| {
+    let ends = |a, b| {
         let (least, most) = at_corners(a, b, |x, y| x * y);
         Integers::wrapped(least, most)
     };
-    within(Integers::bits(!lowest & bits, lowest & bits)).or_both(by(unsigned(x), unsigned(y))).or_both(by(signed(x), signed(y)))
+    within(Integers::bits(!lowest & bits, lowest & bits)).or_both(ends(unsigned(x), unsigned(y))).or_both(ends(signed(x), signed(y)))
 }
 
 /// Bounds of a quotient, for divisors other than 0.
 fn quotient(of: Scalar, x: Integers, y: Integers) -> Integers {
-    let part = |low: i128, high: i128, by: (i128, i128), x: (i128, i128)| {
-        let (low, high) = (by.0.max(low), by.1.min(high));
+    let part = |low: i128, high: i128, divisor: (i128, i128), x: (i128, i128)| {
+        let (low, high) = (divisor.0.max(low), divisor.1.min(high));
         (low <= high).then(|| at_corners(x, (low, high), |x, y| x / y))
     };
     let all = match of {
@@ -206,15 +206,18 @@ fn extreme(of: Scalar, x: Integers, y: Integers, greater: bool) -> Integers {
 }
 
 /// Bounds that hold the results for every possible number of bits to shift by.
-fn by_each(by: Integers, shifted: impl Fn(u32) -> Integers) -> Integers {
-    let may =
-        |n: &u32| n & by.zeros & 31 == 0 && !n & by.ones & 31 == 0 && (by.unsigned.1 > 31 || (by.unsigned.0..=by.unsigned.1).contains(n));
-    (0..32).filter(may).map(shifted).reduce(Integers::join).unwrap_or(Integers::ANY)
+fn over_shift_amounts(amount: Integers, shifted: impl Fn(u32) -> Integers) -> Integers {
+    let is_possible = |n: &u32| {
+        n & amount.zeros & 31 == 0
+            && !n & amount.ones & 31 == 0
+            && (amount.unsigned.1 > 31 || (amount.unsigned.0..=amount.unsigned.1).contains(n))
+    };
+    (0..32).filter(is_possible).map(shifted).reduce(Integers::join).unwrap_or(Integers::ANY)
 }
 
 fn shifted_left(x: Integers, n: u32) -> Integers {
-    let by = |(a, b): (i128, i128)| Integers::wrapped(a << n, b << n);
-    within(Integers::bits(x.zeros << n | !(u32::MAX << n), x.ones << n)).or_both(by(unsigned(x))).or_both(by(signed(x)))
+    let ends = |(a, b): (i128, i128)| Integers::wrapped(a << n, b << n);
+    within(Integers::bits(x.zeros << n | !(u32::MAX << n), x.ones << n)).or_both(ends(unsigned(x))).or_both(ends(signed(x)))
 }
 
 fn shifted_right(of: Scalar, x: Integers, n: u32) -> Integers {
@@ -272,7 +275,7 @@ pub fn compared(op: Op, x: Integers, y: Integers) -> Option<bool> {
 }
 
 /// The bounds of the operands after a comparison was decided. `None` if it cannot be decided so.
-pub fn told(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 2]> {
+pub fn operands_after_comparison(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 2]> {
     if op.of == Scalar::Bool && !are_truths(&[x, y]) {
         return Some([x, y]);
     }
@@ -348,8 +351,8 @@ pub fn backward(op: Op, result: Integers, operands: &[Integers], place: usize) -
 }
 
 /// The unsigned numbers whose quotients by a number are these.
-fn scaled(quotient: Integers, by: u64) -> Integers {
-    let (low, high) = (u64::from(quotient.unsigned.0) * by, u64::from(quotient.unsigned.1) * by + (by - 1));
+fn scaled(quotient: Integers, divisor: u64) -> Integers {
+    let (low, high) = (u64::from(quotient.unsigned.0) * divisor, u64::from(quotient.unsigned.1) * divisor + (divisor - 1));
     let end = |n: u64| n.min(u32::MAX.into()) as u32;
     within(Integers::between(end(low), end(high)))
 }
@@ -478,9 +481,12 @@ mod tests {
                     let found = compared(op, bounds[0], bounds[1]);
                     assert!(found.is_none_or(|found| u32::from(found) == bits), "{op:?} {words:x?} {bounds:x?}: {found:?}");
                     known += u32::from(found.is_some());
-                    let told =
-                        told(op, bounds[0], bounds[1], bits != 0).unwrap_or_else(|| panic!("{op:?} {words:x?} {bounds:x?} is {bits}"));
-                    assert!(told[0].contains(words[0]) && told[1].contains(words[1]), "{op:?} {words:x?} {bounds:x?}: {told:x?}");
+                    let narrowed = operands_after_comparison(op, bounds[0], bounds[1], bits != 0)
+                        .unwrap_or_else(|| panic!("{op:?} {words:x?} {bounds:x?} is {bits}"));
+                    assert!(
+                        narrowed[0].contains(words[0]) && narrowed[1].contains(words[1]),
+                        "{op:?} {words:x?} {bounds:x?}: {narrowed:x?}"
+                    );
                 }
                 let around = random.around(bits).or_both(result);
                 for (place, word) in words.iter().enumerate() {

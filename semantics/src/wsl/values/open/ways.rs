@@ -40,7 +40,7 @@ impl Ways {
 /// Ways that are left to follow. They leave a finished way at one of its decisions, from an
 /// option on.
 struct RemainingWays {
-    gone: Rc<Ways>,
+    finished: Rc<Ways>,
     at: usize,
     option: u32,
 }
@@ -48,9 +48,9 @@ struct RemainingWays {
 impl RemainingWays {
     /// The prescriptions of the finished way, its decisions before this one, and this one.
     fn prescribed(&self) -> FxHashMap<Decision, u32> {
-        let mut prescribed = FxHashMap::clone(&self.gone.prescribed);
-        prescribed.extend(self.gone.taken[..self.at].iter().map(|&(decision, taken, _)| (decision, taken)));
-        prescribed.insert(self.gone.taken[self.at].0, self.option);
+        let mut prescribed = FxHashMap::clone(&self.finished.prescribed);
+        prescribed.extend(self.finished.taken[..self.at].iter().map(|&(decision, taken, _)| (decision, taken)));
+        prescribed.insert(self.finished.taken[self.at].0, self.option);
         prescribed
     }
 }
@@ -60,22 +60,23 @@ impl RemainingWays {
 /// schedules. Returns whether every way was followed. If there are too many ways, the first ones
 /// differ in few decisions. So one more way is followed, which takes the last option each time.
 pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
-    let mut left: Vec<RemainingWays> = Vec::new();
+    let mut remaining: Vec<RemainingWays> = Vec::new();
     let mut seen: FxHashSet<Vec<(Decision, u32)>> = FxHashSet::default();
     let mut next = Some(Ways::default());
     for _ in 0..limit {
         let Some(ways) = next.take() else { return true };
-        let gone = run(ways);
-        let several = gone.len() > 1;
-        for gone in gone.into_iter().map(Rc::new) {
-            let open = (0..gone.taken.len()).filter(|&at| gone.taken[at].2 > 1 && !gone.prescribed.contains_key(&gone.taken[at].0));
-            left.extend(open.map(|at| RemainingWays { gone: Rc::clone(&gone), at, option: 1 }));
+        let finished = run(ways);
+        let several = finished.len() > 1;
+        for finished in finished.into_iter().map(Rc::new) {
+            let open = (0..finished.taken.len())
+                .filter(|&at| finished.taken[at].2 > 1 && !finished.prescribed.contains_key(&finished.taken[at].0));
+            remaining.extend(open.map(|at| RemainingWays { finished: Rc::clone(&finished), at, option: 1 }));
         }
-        while let Some(last) = left.last_mut() {
+        while let Some(last) = remaining.last_mut() {
             let prescribed = last.prescribed();
             last.option += 1;
-            if last.option == last.gone.taken[last.at].2 {
-                left.pop();
+            if last.option == last.finished.taken[last.at].2 {
+                remaining.pop();
             }
             // Under one schedule, no two ways are equal.
             if several || !seen.is_empty() {

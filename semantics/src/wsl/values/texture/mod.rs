@@ -20,7 +20,7 @@ use crate::number::sets::Set;
 use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::library::Meaning;
 use crate::wsl::library::texture::{dimensions_of, layered};
-use crate::wsl::meaning::Lanes;
+use crate::wsl::meaning::Evaluator;
 use crate::wsl::memory::ObjectId;
 use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::types::{Scalar, TextureKind, Type, TypeId, Types};
@@ -233,7 +233,7 @@ impl Texture {
                 Possible::Values(values) => {
                     let cases: Vec<(u32, Word)> =
                         values.iter().map(|&bits| (bits, self.stored(opens, component, Word::Bits(bits)))).collect();
-                    opens.among(word, &cases)
+                    opens.select(word, &cases)
                 }
                 Possible::Floats(set) => match pack_within(numeric, width, &set) {
                     Some(codes) => {
@@ -279,9 +279,9 @@ impl Texture {
 
 /// The words of a value with these elements. A vector of three takes as much room as a vector
 /// of four.
-pub(in crate::wsl) fn padded<L: Lanes>(lanes: &mut L, mut elements: SmallVec<[L::Word; 4]>) -> SmallVec<[L::Word; 4]> {
+pub(in crate::wsl) fn padded<L: Evaluator>(evaluator: &mut L, mut elements: SmallVec<[L::Word; 4]>) -> SmallVec<[L::Word; 4]> {
     if elements.len() == 3 {
-        elements.push(lanes.bits(0));
+        elements.push(evaluator.bits(0));
     }
     elements
 }

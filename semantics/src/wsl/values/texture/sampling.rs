@@ -54,38 +54,38 @@ struct Source<'a> {
 }
 
 /// The floats of up to three words, filled up with zeros. `None` if a word may be no finite number.
-fn inexacts<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[Inexact; 3]> {
+fn inexacts<L: Unspecified>(evaluator: &L, words: &[L::Word]) -> Option<[Inexact; 3]> {
     let mut all = [Inexact::exact(0.0); 3];
     for (x, &word) in all.iter_mut().zip(words) {
-        *x = lanes.bounds(word)?;
+        *x = evaluator.bounds(word)?;
     }
     Some(all)
 }
 
 /// The ints of the words. `None` if one is open.
-pub(super) fn ints<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
+pub(super) fn ints<L: Unspecified>(evaluator: &L, words: &[L::Word]) -> Option<[i32; 3]> {
     let mut all = [0; 3];
     for (x, &word) in all.iter_mut().zip(words) {
-        *x = lanes.definite(word)? as i32;
+        *x = evaluator.definite(word)? as i32;
     }
     Some(all)
 }
 
 /// The offset in texels that the words give. `None` if it is open or out of range (ERRATA WSL-D23).
-fn offset_of<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
-    ints(lanes, words).filter(|all| all.iter().all(|texels| OFFSETS.contains(texels)))
+fn offset_of<L: Unspecified>(evaluator: &L, words: &[L::Word]) -> Option<[i32; 3]> {
+    ints(evaluator, words).filter(|all| all.iter().all(|texels| OFFSETS.contains(texels)))
 }
 
-fn all_definite<L: Unspecified>(lanes: &L, words: &[L::Word]) -> bool {
-    words.iter().all(|&word| lanes.definite(word).is_some())
+fn all_definite<L: Unspecified>(evaluator: &L, words: &[L::Word]) -> bool {
+    words.iter().all(|&word| evaluator.definite(word).is_some())
 }
 
 /// The location that the words give. `None` if it leads to no texel.
-fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) -> Option<Location> {
+fn location_of<L: Unspecified>(evaluator: &L, texture: &Texture, words: &[L::Word]) -> Option<Location> {
     let dimensions = usize::from(dimensions_of(texture.kind));
     let (at, layer) = words.split_at(dimensions.min(words.len()));
-    let layer = layer.first().map_or(Some(Inexact::exact(0.0)), |&layer| lanes.bounds(layer))?;
-    let location = Location { at: inexacts(lanes, at)?, layer };
+    let layer = layer.first().map_or(Some(Inexact::exact(0.0)), |&layer| evaluator.bounds(layer))?;
+    let location = Location { at: inexacts(evaluator, at)?, layer };
     let sides = texture.image.sides(0).unwrap_or([1; 3]);
     if texture.image.shape() == Shape::Cube {
         // A direction without a length leads to no face. Neither does one that a device may take
@@ -98,23 +98,23 @@ fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) 
 }
 
 /// Four unspecified values.
-fn four_unspecified<L: Unspecified>(lanes: &mut L, scalar: Scalar) -> [L::Word; 4] {
-    [0; 4].map(|_| lanes.unspecified(None, scalar, 0))
+fn four_unspecified<L: Unspecified>(evaluator: &mut L, scalar: Scalar) -> [L::Word; 4] {
+    [0; 4].map(|_| evaluator.unspecified(None, scalar, 0))
 }
 
 /// The words for four sampled components. They are unspecified if the image or the sampler
 /// defines none.
-fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, SamplerError>) -> [L::Word; 4] {
+fn shown<L: Unspecified>(evaluator: &mut L, source: &Source, found: Result<Sampled, SamplerError>) -> [L::Word; 4] {
     let scalar = source.texture.scalar();
-    let Ok(found) = found else { return four_unspecified(lanes, scalar) };
-    let exact = lanes.takes_formula(source.definite);
+    let Ok(found) = found else { return four_unspecified(evaluator, scalar) };
+    let exact = evaluator.takes_formula(source.definite);
     [0, 1, 2, 3].map(|c: usize| match found.undefined[c] {
-        Some(_) => lanes.unspecified(None, scalar, 0),
-        None if exact && scalar == Scalar::Float => lanes.bits(float_bits(f32::from_bits(found.bits[c]))),
-        None if exact => lanes.bits(found.bits[c]),
+        Some(_) => evaluator.unspecified(None, scalar, 0),
+        None if exact && scalar == Scalar::Float => evaluator.bits(float_bits(f32::from_bits(found.bits[c]))),
+        None if exact => evaluator.bits(found.bits[c]),
         None if scalar == Scalar::Float => {
             let set = found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
-            lanes.within(set)
+            evaluator.within(set)
         }
         None => {
             let point = |one: &[Interval; 4]| (one[c].low == one[c].high).then(|| source.texture.image.shader_bits(one[c].low));
@@ -122,9 +122,9 @@ fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, 
                 Some(mut values) => {
                     values.sort_unstable();
                     values.dedup();
-                    lanes.unspecified(Some(&values), scalar, found.bits[c])
+                    evaluator.unspecified(Some(&values), scalar, found.bits[c])
                 }
-                None => lanes.unspecified(None, scalar, found.bits[c]),
+                None => evaluator.unspecified(None, scalar, found.bits[c]),
             }
         }
     })
@@ -137,26 +137,26 @@ fn unnormalized_fits(source: &Source) -> bool {
     !source.sampler.unnormalized || matches!(image.shape(), Shape::D1 | Shape::D2) && image.levels() == 1 && source.offset == [0; 3]
 }
 
-fn sampled<L: Unspecified>(lanes: &mut L, source: &Source, lod: Lod, reference: Option<Inexact>) -> [L::Word; 4] {
+fn sampled<L: Unspecified>(evaluator: &mut L, source: &Source, lod: Lod, reference: Option<Inexact>) -> [L::Word; 4] {
     if !unnormalized_fits(source) {
-        return four_unspecified(lanes, source.texture.scalar());
+        return four_unspecified(evaluator, source.texture.scalar());
     }
     let image = &source.texture.image;
     let (rules, precision) = (Rules::default(), Precision::least(image.format()));
     let sampling = Sampling { image, sampler: &source.sampler, precision, rules: &rules, offset: source.offset };
     let found = sampling.sample(source.location, lod, reference);
-    shown(lanes, source, found)
+    shown(evaluator, source, found)
 }
 
 /// The derivatives of a location to the right and downwards, and whether both rows and both columns
 /// have the same. The value is that of the first row and column. The bounds cover both.
-fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usize) -> Option<([Inexact; 3], [Inexact; 3], bool)> {
+fn derivatives<L: Unspecified>(evaluator: &L, quad: [&[L::Word]; 4], dimensions: usize) -> Option<([Inexact; 3], [Inexact; 3], bool)> {
     let mut at = [[Inexact::exact(0.0); 3]; 4];
     for (at, words) in at.iter_mut().zip(quad) {
-        *at = inexacts(lanes, &words[..dimensions.min(words.len())])?;
+        *at = inexacts(evaluator, &words[..dimensions.min(words.len())])?;
     }
     let mut same = true;
-    let mut along = |first: [usize; 2], second: [usize; 2]| {
+    let mut axis_differences = |first: [usize; 2], second: [usize; 2]| {
         [0, 1, 2].map(|axis: usize| {
             let difference = |[from, to]: [usize; 2]| {
                 let (a, b) = (at[from][axis], at[to][axis]);
@@ -170,8 +170,8 @@ fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usi
             Inexact { allowed: first.allowed.hull(second.allowed), ..first }
         })
     };
-    let dx = along([0, 1], [2, 3]);
-    let dy = along([0, 2], [1, 3]);
+    let dx = axis_differences([0, 1], [2, 3]);
+    let dy = axis_differences([0, 2], [1, 3]);
     Some((dx, dy, same))
 }
 
@@ -191,7 +191,7 @@ enum Level<'a, W> {
 /// `None` if an argument is missing. The texture and the sampler are not among `arguments` any
 /// more. `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
 pub fn filtered<L: Unspecified>(
-    lanes: &mut L,
+    evaluator: &mut L,
     (texture, sampler): (&Texture, Sampler),
     mut arguments: Arguments<L::Word>,
     meaning: Meaning,
@@ -211,45 +211,45 @@ pub fn filtered<L: Unspecified>(
     let offset = arguments.elements().unwrap_or(&[]);
     let dimensions = usize::from(dimensions_of(texture.kind));
     let known = (|| {
-        let mut definite = all_definite(lanes, location) && reference.is_none_or(|word| all_definite(lanes, &[word]));
-        let place = location_of(lanes, texture, location)?;
+        let mut definite = all_definite(evaluator, location) && reference.is_none_or(|word| all_definite(evaluator, &[word]));
+        let place = location_of(evaluator, texture, location)?;
         let reference = match reference {
-            Some(word) => Some(lanes.bounds(word)?),
+            Some(word) => Some(evaluator.bounds(word)?),
             None => None,
         };
-        let offset = offset_of(lanes, offset)?;
+        let offset = offset_of(evaluator, offset)?;
         let lod = match level {
             Level::Quad(quad, bias) => {
-                let bias = bias.map_or(Some(Inexact::exact(0.0)), |word| lanes.bounds(word))?;
-                let (dx, dy, same) = derivatives(lanes, quad, dimensions)?;
+                let bias = bias.map_or(Some(Inexact::exact(0.0)), |word| evaluator.bounds(word))?;
+                let (dx, dy, same) = derivatives(evaluator, quad, dimensions)?;
                 if bias.allowed.low != bias.allowed.high || sampler.unnormalized {
                     return None;
                 }
-                definite &= same && quad.iter().all(|words| all_definite(lanes, words));
+                definite &= same && quad.iter().all(|words| all_definite(evaluator, words));
                 Lod::Derivatives { dx, dy, bias: bias.value as f32 }
             }
             Level::Derivatives(dx, dy) => {
-                definite &= all_definite(lanes, dx) && all_definite(lanes, dy);
-                Lod::Derivatives { dx: inexacts(lanes, dx)?, dy: inexacts(lanes, dy)?, bias: 0.0 }
+                definite &= all_definite(evaluator, dx) && all_definite(evaluator, dy);
+                Lod::Derivatives { dx: inexacts(evaluator, dx)?, dy: inexacts(evaluator, dy)?, bias: 0.0 }
             }
             Level::Explicit(lod) => {
-                definite &= all_definite(lanes, &[lod]);
-                Lod::Explicit(lanes.bounds(lod)?)
+                definite &= all_definite(evaluator, &[lod]);
+                Lod::Explicit(evaluator.bounds(lod)?)
             }
             Level::Zero => Lod::Explicit(Inexact::exact(0.0)),
         };
         Some((Source { texture, sampler, location: place, offset, definite }, lod, reference))
     })();
     Some(match known {
-        None => four_unspecified(lanes, texture.scalar()),
-        Some((source, lod, reference)) => sampled(lanes, &source, lod, reference),
+        None => four_unspecified(evaluator, texture.scalar()),
+        Some((source, lod, reference)) => sampled(evaluator, &source, lod, reference),
     })
 }
 
 /// The words that a `Gather…` returns. `None` if an argument is missing. The texture, whose type
 /// has `components` components, and the sampler are not among `arguments` any more.
 pub fn gathered<L: Unspecified>(
-    lanes: &mut L,
+    evaluator: &mut L,
     (texture, components, sampler): (&Texture, usize, Sampler),
     mut arguments: Arguments<L::Word>,
     meaning: Meaning,
@@ -263,13 +263,13 @@ pub fn gathered<L: Unspecified>(
         Meaning::GatherAlpha => 3,
         _ => 0,
     };
-    let definite = all_definite(lanes, location) && reference.is_none_or(|word| all_definite(lanes, &[word]));
+    let definite = all_definite(evaluator, location) && reference.is_none_or(|word| all_definite(evaluator, &[word]));
     let known = (|| {
         let reference = match reference {
-            Some(word) => Some(lanes.bounds(word)?),
+            Some(word) => Some(evaluator.bounds(word)?),
             None => None,
         };
-        Some((location_of(lanes, texture, location)?, offset_of(lanes, offset)?, reference))
+        Some((location_of(evaluator, texture, location)?, offset_of(evaluator, offset)?, reference))
     })();
     Some(match known {
         Some((location, offset, reference)) if component < components.min(texture.channels()) && !sampler.unnormalized => {
@@ -280,20 +280,20 @@ pub fn gathered<L: Unspecified>(
             let (rules, precision) = (Rules::default(), Precision::least(image.format()));
             let sampling = Sampling { image, sampler: &source.sampler, precision, rules: &rules, offset };
             let found = sampling.gather(location, component, reference);
-            shown(lanes, &source, found)
+            shown(evaluator, &source, found)
         }
-        _ => four_unspecified(lanes, texture.scalar()),
+        _ => four_unspecified(evaluator, texture.scalar()),
     })
 }
 
 /// The words of a call's result from four components. Components that the type does not have are
 /// left out. Components that the format does not have are unspecified.
 pub fn of_components<L: Unspecified>(
-    lanes: &mut L,
+    evaluator: &mut L,
     (scalar, count): (Scalar, usize),
     texture: &Texture,
     words: [L::Word; 4],
 ) -> Words<L::Word> {
-    let elements = (0..count).map(|c| if c < texture.channels() { words[c] } else { lanes.unspecified(None, scalar, 0) }).collect();
-    padded(lanes, elements)
+    let elements = (0..count).map(|c| if c < texture.channels() { words[c] } else { evaluator.unspecified(None, scalar, 0) }).collect();
+    padded(evaluator, elements)
 }

@@ -11,17 +11,17 @@ const FEW_BITS: u8 = 8;
 
 /// The level and the texel that a load or store names. `scalar` is the type of the coordinates.
 /// `None` if a coordinate is open.
-pub fn named<L: Unspecified>(
-    lanes: &L,
+pub fn named_texel<L: Unspecified>(
+    evaluator: &L,
     texture: &Texture,
     (scalar, words): (Scalar, &[L::Word]),
     offset: &[L::Word],
 ) -> Option<(i64, [i64; 3])> {
     let of = |word: L::Word| {
-        let bits = lanes.definite(word)?;
+        let bits = evaluator.definite(word)?;
         Some(if scalar == Scalar::Int { i64::from(bits as i32) } else { i64::from(bits) })
     };
-    let offset = sampling::ints(lanes, offset)?;
+    let offset = sampling::ints(evaluator, offset)?;
     let dimensions = usize::from(dimensions_of(texture.kind));
     let mut rest = words.iter().copied();
     let (mut at, mut level) = ([0; 3], 0);
@@ -82,18 +82,18 @@ impl Texture {
     }
 
     /// An unspecified value among those that a component can hold.
-    pub fn any_code<L: Unspecified>(&self, lanes: &mut L, component: usize) -> L::Word {
+    pub fn any_code<L: Unspecified>(&self, evaluator: &mut L, component: usize) -> L::Word {
         let codes = self.codes(component);
         let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
-        lanes.unspecified(codes.as_deref(), self.scalar(), first)
+        evaluator.unspecified(codes.as_deref(), self.scalar(), first)
     }
 
     /// The contents of an undefined component that is never written. It belongs to the texture
     /// `object`, `place` bytes after its start.
-    pub fn undefined_code<L: Unspecified>(&self, lanes: &mut L, object: u32, place: u32, component: usize) -> L::Word {
+    pub fn undefined_code<L: Unspecified>(&self, evaluator: &mut L, object: u32, place: u32, component: usize) -> L::Word {
         let codes = self.codes(component);
         let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
-        lanes.undefined([object, place], codes.as_deref(), self.scalar(), first)
+        evaluator.undefined([object, place], codes.as_deref(), self.scalar(), first)
     }
 
     pub(super) fn values(&self, bits: impl Iterator<Item = u32>) -> Vec<u32> {
@@ -106,20 +106,20 @@ impl Texture {
     /// The contents of a component after a store of these bits: the value converted to the format
     /// (Vulkan, Texel Output Format Conversion). Under a precision profile it is one of the
     /// possible results of the conversion.
-    pub fn stored_bits<L: Unspecified>(&self, lanes: &mut L, component: usize, bits: u32) -> L::Word {
+    pub fn stored_bits<L: Unspecified>(&self, evaluator: &mut L, component: usize, bits: u32) -> L::Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
         if width == 32 {
-            return lanes.bits(bits);
+            return evaluator.bits(bits);
         }
         let codes = pack(numeric, width, bits);
         match codes.any {
-            Some(_) => self.any_code(lanes, component),
-            None if !codes.others.is_empty() && !lanes.takes_formula(true) => {
+            Some(_) => self.any_code(evaluator, component),
+            None if !codes.others.is_empty() && !evaluator.takes_formula(true) => {
                 let values = self.values(codes.others.iter().chain([&codes.best]).map(|&code| self.bits(component, code)));
-                lanes.unspecified(Some(&values), self.scalar(), self.bits(component, codes.best))
+                evaluator.unspecified(Some(&values), self.scalar(), self.bits(component, codes.best))
             }
-            None => lanes.bits(self.bits(component, codes.best)),
+            None => evaluator.bits(self.bits(component, codes.best)),
         }
     }
 }

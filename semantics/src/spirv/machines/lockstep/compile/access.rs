@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rspirv::spirv::StorageClass;
 
 use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
-use super::image::MOST_PAIRS;
+use super::image::MAX_PAIRS;
 use super::{Compiled, Compiler, Element, IdMeaning, Length, Pointer, Storage};
 use crate::concurrency::Ordering;
 use crate::spirv::grammar::{Op as Core, alignments};
@@ -47,31 +47,31 @@ impl Compiler<'_> {
 
     pub(super) fn access_chain(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
-        if operands.len() == 1 && matches!(self.homes.get(&operands[0]), Some(IdMeaning::Slots(_))) {
+        if operands.len() == 1 && matches!(self.meanings.get(&operands[0]), Some(IdMeaning::Slots(_))) {
             return self.same_pointer(i, operands[0]);
         }
-        let at = self.pointer(operands[0])?;
-        self.indexed(i, at, &operands[1..])
+        let base = self.pointer(operands[0])?;
+        self.indexed(i, base, &operands[1..])
     }
 
     /// Compiles the indices of an access chain that begins at a pointer.
-    pub(super) fn indexed(&mut self, i: &Instruction, mut at: Pointer, indices: &[u32]) -> Compiled {
+    pub(super) fn indexed(&mut self, i: &Instruction, mut pointer: Pointer, indices: &[u32]) -> Compiled {
         let types = self.module.types();
         let knows_elements = self.module.has_variable_pointers();
         for &id in indices {
-            let array = knows_elements && matches!(self.type_(at.type_), Type::Array { .. } | Type::RuntimeArray { .. });
+            let array = knows_elements && matches!(self.type_(pointer.type_), Type::Array { .. } | Type::RuntimeArray { .. });
             let constant = self.module.constant_value(id);
-            let count = types.parts(at.type_);
-            at.read_only |= constant.is_some_and(|member| {
-                matches!(self.type_(at.type_), Type::Struct { .. })
-                    && self.module.decoration(at.type_, member as u32, rspirv::spirv::Decoration::NonWritable).is_some()
+            let count = types.parts(pointer.type_);
+            pointer.read_only |= constant.is_some_and(|member| {
+                matches!(self.type_(pointer.type_), Type::Struct { .. })
+                    && self.module.decoration(pointer.type_, member as u32, rspirv::spirv::Decoration::NonWritable).is_some()
             });
             if let (Some(index), Some(count)) = (constant, count)
                 && index < count
             {
-                let first = if array { Some(self.part(at.clone(), 0)?) } else { None };
-                at = self.part(at, index)?;
-                at.element = match first {
+                let first = if array { Some(self.part(pointer.clone(), 0)?) } else { None };
+                pointer = self.part(pointer, index)?;
+                pointer.element = match first {
                     Some(first) => {
                         let index = self.number(index)?;
                         Some(Element { first: (first.fixed, first.dynamic), index, count: Length::Fixed(count) })
@@ -80,77 +80,79 @@ impl Compiler<'_> {
                 };
                 continue;
             }
-            at.may_leave |= count.is_none();
+            pointer.may_leave |= count.is_none();
             let index = match count {
                 Some(count) => self.bounded(id, Count::Fixed(count))?,
-                None => self.bounded_by_arrays(&at, id)?,
+                None => self.bounded_by_arrays(&pointer, id)?,
             };
             let count = match count {
                 Some(count) => Length::Fixed(count),
-                None if array => self.elements(&at)?,
+                None if array => self.elements(&pointer)?,
                 None => Length::Fixed(0),
             };
-            let first = (at.fixed, at.dynamic);
-            at = self.part_at(at, index)?;
-            at.element = array.then_some(Element { first, index, count });
+            let first = (pointer.fixed, pointer.dynamic);
+            pointer = self.part_at(pointer, index)?;
+            pointer.element = array.then_some(Element { first, index, count });
         }
-        self.homes.insert(i.result, IdMeaning::Pointer(at));
-        self.hand_on(i.result)
+        self.meanings.insert(i.result, IdMeaning::Pointer(pointer));
+        self.pass_pointer(i.result)
     }
 
     /// The pointer to a part with a constant index that is in bounds.
-    fn part(&mut self, mut at: Pointer, index: u64) -> Compiled<Pointer> {
+    fn part(&mut self, mut pointer: Pointer, index: u64) -> Compiled<Pointer> {
         let types = self.module.types();
-        let Some((part, scalar)) = types.part(at.type_, index) else { return self.unsupported("an index that the type does not have") };
-        match &at.storage {
+        let Some((part, scalar)) = types.part(pointer.type_, index) else {
+            return self.unsupported("an index that the type does not have");
+        };
+        match &pointer.storage {
             Storage::Registers(slots) => {
                 let (first, count) = (scalar as usize, types.scalars(part) as usize);
-                at.storage = Storage::Registers(Rc::from(&slots[first..first + count]));
+                pointer.storage = Storage::Registers(Rc::from(&slots[first..first + count]));
             }
             Storage::Local | Storage::Shared => {
-                at.fixed += match self.type_(at.type_) {
+                pointer.fixed += match self.type_(pointer.type_) {
                     Type::Struct { .. } => {
-                        let before = types.members(at.type_).iter().take(index as usize).map(|m| m.type_).collect::<Vec<_>>();
+                        let before = types.members(pointer.type_).iter().take(index as usize).map(|m| m.type_).collect::<Vec<_>>();
                         before.into_iter().map(|member| self.words(member)).sum()
                     }
                     _ => index * self.words(part),
                 }
             }
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
-            Storage::Buffer(_) | Storage::Buffers(..) | Storage::Laid => {
-                let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
+            Storage::Buffer(_) | Storage::Buffers(..) | Storage::LaidOut => {
+                let Some(address) = types.address(Address { offset: pointer.fixed, type_: pointer.type_, ..pointer.address }, index) else {
                     return self.unsupported("a part of a buffer without a place");
                 };
-                (at.fixed, at.address) = (address.offset, address);
+                (pointer.fixed, pointer.address) = (address.offset, address);
             }
         }
-        at.type_ = part;
-        Ok(at)
+        pointer.type_ = part;
+        Ok(pointer)
     }
 
     /// The pointer to a part whose index is in a column. The index was checked to be in bounds.
-    fn part_at(&mut self, mut at: Pointer, index: u32) -> Compiled<Pointer> {
+    fn part_at(&mut self, mut pointer: Pointer, index: u32) -> Compiled<Pointer> {
         let types = self.module.types();
-        let Some((part, _)) = types.part(at.type_, 0) else { return self.unsupported("an index into a type without parts") };
-        let stride = match &at.storage {
+        let Some((part, _)) = types.part(pointer.type_, 0) else { return self.unsupported("an index into a type without parts") };
+        let stride = match &pointer.storage {
             Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
             Storage::Local | Storage::Shared => self.words(part),
-            Storage::Buffer(_) | Storage::Buffers(..) | Storage::Laid => {
-                let here = Address { offset: 0, type_: at.type_, ..at.address };
-                let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
+            Storage::Buffer(_) | Storage::Buffers(..) | Storage::LaidOut => {
+                let element = Address { offset: 0, type_: pointer.type_, ..pointer.address };
+                let Some(first) = types.address(element, 0) else { return self.unsupported("a part of a buffer without a place") };
                 // If there is only one part, its index is 0, so any stride is right.
-                let stride = types.address(here, 1).map_or(0, |second| second.offset - first.offset);
-                at.address = first;
-                if matches!(at.storage, Storage::Laid) { stride / 4 } else { stride }
+                let stride = types.address(element, 1).map_or(0, |second| second.offset - first.offset);
+                pointer.address = first;
+                if matches!(pointer.storage, Storage::LaidOut) { stride / 4 } else { stride }
             }
         };
         let Ok(stride) = u32::try_from(stride) else { return self.unsupported("a stride of 4 GiB or more") };
         let next = self.column()?;
-        self.emit(Op::Index, next, at.dynamic, index, stride);
-        at.dynamic = next;
-        at.type_ = part;
-        Ok(at)
+        self.emit(Op::Index, next, pointer.dynamic, index, stride);
+        pointer.dynamic = next;
+        pointer.type_ = part;
+        Ok(pointer)
     }
 
     /// Emits the codes of an access for the buffer that the pointer points into. If there are
@@ -177,14 +179,14 @@ impl Compiler<'_> {
     /// The runtime array that a pointer points to. It is the last member of its buffer, which
     /// determines its place. `None` if the buffer has no such array. Then the pointer points
     /// to another one.
-    fn runtime_array(&mut self, at: &Pointer) -> Compiled<Option<u32>> {
-        let (&Storage::Buffer(buffer), Type::RuntimeArray { stride, .. }) = (&at.storage, self.type_(at.type_)) else {
+    fn runtime_array(&mut self, pointer: &Pointer) -> Compiled<Option<u32>> {
+        let (&Storage::Buffer(buffer), Type::RuntimeArray { stride, .. }) = (&pointer.storage, self.type_(pointer.type_)) else {
             return self.unsupported("a runtime array that is in no buffer");
         };
         let types = self.module.types();
         let block = self.module.variable(self.program.buffers[usize::from(buffer)].id).map_or(0, |v| v.type_);
         let last = types.members(block).len().saturating_sub(1) as u64;
-        let Some(address) = types.address(Address::whole(block), last).filter(|address| address.type_ == at.type_) else {
+        let Some(address) = types.address(Address::whole(block), last).filter(|address| address.type_ == pointer.type_) else {
             return Ok(None);
         };
         self.program.arrays.push(RuntimeArray { buffer, offset: address.offset, stride });
@@ -192,9 +194,9 @@ impl Compiler<'_> {
     }
 
     /// Emits codes for each runtime array that a pointer may point to.
-    fn each_array(&mut self, at: &Pointer, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
-        let is_chosen = matches!(at.storage, Storage::Buffers(..));
-        self.each_buffer(at, |compiler, at| match compiler.runtime_array(at)? {
+    fn each_array(&mut self, pointer: &Pointer, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
+        let is_chosen = matches!(pointer.storage, Storage::Buffers(..));
+        self.each_buffer(pointer, |compiler, pointer| match compiler.runtime_array(pointer)? {
             Some(array) => make(compiler, array),
             None if is_chosen => Ok(()),
             None => compiler.unsupported("a runtime array that is no last member of a buffer"),
@@ -202,12 +204,12 @@ impl Compiler<'_> {
     }
 
     /// A column with an index into a runtime array, after the check of its bounds.
-    fn bounded_by_arrays(&mut self, at: &Pointer, id: u32) -> Compiled<u32> {
-        let chosen = if let Storage::Buffers(..) = at.storage { Some(self.column()?) } else { None };
-        let mut index = chosen.unwrap_or(NONE);
-        self.each_array(at, |compiler, array| {
+    fn bounded_by_arrays(&mut self, pointer: &Pointer, id: u32) -> Compiled<u32> {
+        let common_index = if let Storage::Buffers(..) = pointer.storage { Some(self.column()?) } else { None };
+        let mut index = common_index.unwrap_or(NONE);
+        self.each_array(pointer, |compiler, array| {
             let bounded = compiler.bounded(id, Count::Array(array))?;
-            match chosen {
+            match common_index {
                 Some(d) => compiler.emit(Op::Copy, d, bounded, NONE, 0),
                 None => index = bounded,
             }
@@ -217,17 +219,17 @@ impl Compiler<'_> {
     }
 
     /// The number of elements of the runtime array that a pointer points to.
-    fn elements(&mut self, at: &Pointer) -> Compiled<Length> {
-        if let Storage::Buffer(_) = at.storage {
+    fn elements(&mut self, pointer: &Pointer) -> Compiled<Length> {
+        if let Storage::Buffer(_) = pointer.storage {
             let mut length = Length::Fixed(0);
-            self.each_array(at, |_, array| {
+            self.each_array(pointer, |_, array| {
                 length = Length::Array(array);
                 Ok(())
             })?;
             return Ok(length);
         }
         let count = self.column()?;
-        self.each_array(at, |compiler, array| {
+        self.each_array(pointer, |compiler, array| {
             compiler.emit(Op::Elements, count, NONE, NONE, array);
             Ok(())
         })?;
@@ -251,7 +253,7 @@ impl Compiler<'_> {
         let operands = self.operands(i);
         if self.type_(i.result_type).is_opaque() {
             let (image, sampler) = self.opaque(operands[0])?;
-            self.homes.insert(i.result, IdMeaning::Opaque { image, sampler });
+            self.meanings.insert(i.result, IdMeaning::Opaque { image, sampler });
             return Ok(());
         }
         let pointer = self.pointer(operands[0])?;
@@ -273,11 +275,11 @@ impl Compiler<'_> {
             // Uses in this block read the variable itself until a store to it; see `settle`.
             if !is_output && !matches!(self.last_use[id as usize], 0 | u32::MAX) {
                 for &slot in &slots {
-                    self.touch(slot);
+                    self.mark_unwritten(slot);
                 }
                 return Ok(slots);
             }
-            return self.copied(&slots);
+            return self.copies_of(&slots);
         }
         let slots = self.slots(pointer.type_)?;
         self.each_scalar(pointer, &slots, true)?;
@@ -285,7 +287,7 @@ impl Compiler<'_> {
     }
 
     /// Gives lanes that were never written an undefined value with this load as origin.
-    fn touch(&mut self, slot: Slot) {
+    fn mark_unwritten(&mut self, slot: Slot) {
         match slot {
             Slot::Word(a) => self.emit(Op::Copy, NONE, a, NONE, 0),
             Slot::Wide(a, b) => {
@@ -296,7 +298,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn copied(&mut self, slots: &[Slot]) -> Compiled<Slots> {
+    pub(super) fn copies_of(&mut self, slots: &[Slot]) -> Compiled<Slots> {
         let mut copies = Slots::new();
         for &slot in slots {
             let to = match slot {
@@ -317,19 +319,19 @@ impl Compiler<'_> {
     fn settle(&mut self, stored: &[Slot], index: u32) -> Compiled {
         let aliases = std::mem::take(&mut self.aliases);
         for id in aliases {
-            let Some(IdMeaning::Slots(slots)) = self.homes.get(&id).cloned() else { continue };
+            let Some(IdMeaning::Slots(slots)) = self.meanings.get(&id).cloned() else { continue };
             if self.last_use[id as usize] <= index {
                 continue;
             }
             if slots.iter().any(|slot| stored.contains(slot)) {
-                let mut own = Slots::new();
+                let mut copies = Slots::new();
                 for slot in slots {
                     match self.is_variable(slot) {
-                        true => own.extend(self.copied(&[slot])?),
-                        false => own.push(slot),
+                        true => copies.extend(self.copies_of(&[slot])?),
+                        false => copies.push(slot),
                     }
                 }
-                self.homes.insert(id, IdMeaning::Slots(own));
+                self.meanings.insert(id, IdMeaning::Slots(copies));
             } else {
                 self.aliases.push(id);
             }
@@ -341,7 +343,7 @@ impl Compiler<'_> {
     pub(super) fn settle_all(&mut self, index: u32) -> Compiled {
         let mut slots = Vec::new();
         for id in &self.aliases {
-            if let Some(IdMeaning::Slots(of_id)) = self.homes.get(id) {
+            if let Some(IdMeaning::Slots(of_id)) = self.meanings.get(id) {
                 slots.extend(of_id.iter().copied().filter(|&slot| self.is_variable(slot)));
             }
         }
@@ -365,7 +367,7 @@ impl Compiler<'_> {
     /// Checks the requirement of an Aligned operand on an address in a buffer, before the scalars
     /// are accessed.
     fn align(&mut self, pointer: &Pointer, aligned: u32) -> Compiled {
-        if matches!(pointer.storage, Storage::Laid) && aligned > 4 {
+        if matches!(pointer.storage, Storage::LaidOut) && aligned > 4 {
             return self.unsupported("an access to Workgroup memory that is Aligned to more than 4 bytes in the lockstep machine");
         }
         let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
@@ -385,7 +387,7 @@ impl Compiler<'_> {
         if let Storage::Registers(to) = &pointer.storage {
             // A value may contain slots of the same variable in another order.
             let overlaps = slots.iter().any(|slot| to.contains(slot)) && slots != &to[..];
-            let from = if overlaps { self.copied(slots)? } else { Slots::from_slice(slots) };
+            let from = if overlaps { self.copies_of(slots)? } else { Slots::from_slice(slots) };
             for (&to, &from) in to.clone().iter().zip(&from) {
                 self.copy(to, from, true);
             }
@@ -406,7 +408,7 @@ impl Compiler<'_> {
         self.align(&source, from)?;
         self.align(&target, to)?;
         let buffers = |pointer: &Pointer| if let Storage::Buffers(buffers, _) = &pointer.storage { buffers.len() } else { 1 };
-        if buffers(&source) * buffers(&target) > MOST_PAIRS {
+        if buffers(&source) * buffers(&target) > MAX_PAIRS {
             return self.unsupported("OpCopyMemory from any of many buffers to any of many in the lockstep machine");
         }
         self.each_buffer(&target, |compiler, target| compiler.each_buffer(&source, |compiler, source| compiler.overlap(target, source)))?;
@@ -431,24 +433,25 @@ impl Compiler<'_> {
             let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
             let space = match pointer.storage {
                 Storage::Registers(_) | Storage::Buffers(..) | Storage::Opaque(_) => return Ok(()),
-                Storage::Laid => return self.unsupported("OpCopyMemory of Workgroup memory with a layout in the lockstep machine"),
+                Storage::LaidOut => return self.unsupported("OpCopyMemory of Workgroup memory with a layout in the lockstep machine"),
                 Storage::Local => Space::Local,
                 Storage::Shared => Space::Shared,
                 Storage::Buffer(buffer) => Space::Buffer(buffer),
             };
             ends[k] = Place { space, address: pointer.dynamic, offset };
             if let Space::Buffer(_) = space {
-                let at = Address { offset: 0, type_: pointer.type_, ..pointer.address };
-                let _ = self.module.types().visit_addresses(at, &mut |offset, width| cells[k].push((offset as u32, u32::from(width / 8))));
+                let address = Address { offset: 0, type_: pointer.type_, ..pointer.address };
+                let _ =
+                    self.module.types().visit_addresses(address, &mut |offset, width| cells[k].push((offset as u32, u32::from(width / 8))));
             } else {
                 cells[k].push((0, self.words(pointer.type_) as u32));
             }
         }
-        let may = match (ends[0].space, ends[1].space) {
+        let may_overlap = match (ends[0].space, ends[1].space) {
             (Space::Buffer(_), Space::Buffer(_)) => true,
             (a, b) => a == b,
         };
-        if may {
+        if may_overlap {
             self.program.copies.push(Copied { ends, cells });
             self.emit(Op::Overlap, NONE, NONE, NONE, self.program.copies.len() as u32 - 1);
         }
@@ -461,7 +464,7 @@ impl Compiler<'_> {
             Storage::Registers(_) => unreachable!("registers are copied"),
             Storage::Buffers(..) => self.each_buffer(pointer, |compiler, pointer| compiler.each_scalar(pointer, slots, loads)),
             Storage::Opaque(_) => self.unsupported("an image or sampler as a value in the lockstep machine"),
-            Storage::Laid => {
+            Storage::LaidOut => {
                 let mut places = Vec::new();
                 let at = Address { offset: pointer.fixed, type_: pointer.type_, ..pointer.address };
                 if self.module.types().visit_addresses(at, &mut |offset, _| places.push(offset / 4)).is_none() {
@@ -576,10 +579,10 @@ impl Compiler<'_> {
                     return compiler.unsupported(format!("{} on a variable in registers", i.name()));
                 }
                 Storage::Local => Space::Local,
-                Storage::Shared | Storage::Laid => Space::Shared,
+                Storage::Shared | Storage::LaidOut => Space::Shared,
                 Storage::Buffer(buffer) => Space::Buffer(buffer),
             };
-            let bytes = matches!(pointer.storage, Storage::Laid);
+            let bytes = matches!(pointer.storage, Storage::LaidOut);
             let (address, offset) = (pointer.dynamic, if bytes { pointer.fixed / 4 } else { pointer.fixed } as u32);
             let atomic = Atomic { op: i.op, space, address, offset, width, value, comparator, high, scope, semantics, unequal };
             compiler.program.atomics.push(atomic);

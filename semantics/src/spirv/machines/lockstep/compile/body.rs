@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
-use super::{Compiled, Compiler, Ends, IdMeaning, Part};
+use super::{Compiled, Compiler, IdMeaning, Part, PartEnd};
 use crate::spirv::check::{is_atomic, is_image};
 use crate::spirv::declare::{is_derivative, is_group};
 use crate::spirv::grammar::Op as Core;
@@ -18,7 +18,7 @@ use crate::spirv::words::Instruction;
 pub(in crate::spirv) fn compiles(op: Core) -> bool {
     let flow = [Core::Branch, Core::BranchConditional, Core::Switch, Core::Return, Core::ReturnValue, Core::Unreachable];
     let parts = [Core::FunctionCall, Core::ControlBarrier, Core::Line, Core::NoLine];
-    let whole = matches!(
+    let ordinary = matches!(
         op,
         Core::Nop
             | Core::SelectionMerge
@@ -47,12 +47,12 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
             | Core::MemoryBarrier
             | Core::ExtInst
     );
-    let fragment = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
-    let of_fragments = fragment.contains(&op) || is_derivative(op);
-    whole
+    let fragment_only = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
+    let is_fragment_only = fragment_only.contains(&op) || is_derivative(op);
+    ordinary
         || is_image(op)
         || is_group(op)
-        || of_fragments
+        || is_fragment_only
         || flow.contains(&op)
         || parts.contains(&op)
         || is_atomic(op)
@@ -67,7 +67,7 @@ impl Compiler<'_> {
         self.last_uses(function);
         for block in module.function_blocks(function).iter().filter(|b| reached.contains(&b.label)) {
             self.aliases.clear();
-            let mut part = self.open(block.label);
+            let mut part = self.begin_part(block.label);
             self.at = block.start as usize;
             self.count_iteration(block.label)?;
             // The OpPhi of a block, with the OpLine among them, are one rule of the relation.
@@ -89,14 +89,14 @@ impl Compiler<'_> {
                         // A callee may store to these variables, so they must be read before.
                         self.settle_all(index)?;
                         let ends = self.call(&i)?;
-                        self.close(part, index, ends);
-                        part = self.open(block.label);
+                        self.end_part(part, index, ends);
+                        part = self.begin_part(block.label);
                         self.result_of_call(&i)?;
                     }
                     Core::ControlBarrier => {
                         let ends = self.barrier(&i)?;
-                        self.close(part, index, ends);
-                        part = self.open(block.label);
+                        self.end_part(part, index, ends);
+                        part = self.begin_part(block.label);
                     }
                     Core::Branch | Core::BranchConditional | Core::Switch | Core::Return | Core::ReturnValue | Core::Unreachable => {}
                     Core::Kill | Core::TerminateInvocation => {}
@@ -107,17 +107,17 @@ impl Compiler<'_> {
                 }
             }
             self.at = block.end as usize - 1;
-            self.close(part, block.end - 1, Ends::Terminator);
+            self.end_part(part, block.end - 1, PartEnd::Terminator);
         }
         Ok(())
     }
 
-    fn open(&self, label: u32) -> Part {
+    fn begin_part(&self, label: u32) -> Part {
         let first = self.program.codes.len();
-        Part { label, function: self.function, first, end: first, count: 0, rules: 0, at: 0, ends: Ends::Terminator }
+        Part { label, function: self.function, first, end: first, count: 0, rules: 0, at: 0, ends: PartEnd::Terminator }
     }
 
-    fn close(&mut self, mut part: Part, at: u32, ends: Ends) {
+    fn end_part(&mut self, mut part: Part, at: u32, ends: PartEnd) {
         part.end = self.program.codes.len();
         part.at = at;
         part.ends = ends;
@@ -129,18 +129,18 @@ impl Compiler<'_> {
     fn last_uses(&mut self, function: &Function) {
         let module = self.module;
         // By id: the label of the block that defines it, once the definition was seen.
-        let mut home = vec![0; self.last_use.len()];
+        let mut defining_block = vec![0; self.last_use.len()];
         for block in module.function_blocks(function) {
             for index in block.start..block.end {
                 let i = &module.instructions()[index as usize];
                 if i.result != 0 {
-                    home[i.result as usize] = block.label;
+                    defining_block[i.result as usize] = block.label;
                 }
                 for &id in i.operands(module.words()) {
-                    let Some(&defined_in @ 1..) = home.get(id as usize) else { continue };
+                    let Some(&defined_in @ 1..) = defining_block.get(id as usize) else { continue };
                     let last = if defined_in == block.label && !i.is(Core::Phi) { index } else { u32::MAX };
-                    let latest = &mut self.last_use[id as usize];
-                    *latest = (*latest).max(last);
+                    let last_use = &mut self.last_use[id as usize];
+                    *last_use = (*last_use).max(last);
                 }
             }
         }
@@ -177,12 +177,12 @@ impl Compiler<'_> {
             Core::PtrEqual | Core::PtrNotEqual | Core::PtrDiff => self.compare_pointers(i),
             Core::CopyMemory => self.copy_memory(i),
             Core::ArrayLength => self.array_length(i),
-            Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, IdMeaning::Slots(_))) => {
-                let home = self.homes.get(&operands[0]).cloned();
-                if let Some(home) = home {
-                    self.homes.insert(i.result, home);
+            Core::CopyObject if !self.meanings.get(&operands[0]).is_some_and(|meaning| matches!(meaning, IdMeaning::Slots(_))) => {
+                let meaning = self.meanings.get(&operands[0]).cloned();
+                if let Some(meaning) = meaning {
+                    self.meanings.insert(i.result, meaning);
                 }
-                self.hand_on(i.result)
+                self.pass_pointer(i.result)
             }
             Core::CopyObject | Core::CopyLogical => {
                 let slots = self.value(operands[0])?;
@@ -302,7 +302,7 @@ impl Compiler<'_> {
                 let column = self.column()?;
                 let shape = |width| operation::Shape::vector(operation::Scalar::int(width, true), 1);
                 let operation = operation::core(Core::SConvert).expect("the table has every conversion");
-                let site = super::super::program::Site {
+                let site = super::super::program::ComputeSite {
                     instruction: self.at as u32,
                     operation,
                     args: SmallVec::from_iter([(shape(width), Slots::from_slice(&[slot]))]),

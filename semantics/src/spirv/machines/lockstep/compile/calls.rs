@@ -1,17 +1,17 @@
 //! Calls and barriers, which divide a block into parts.
 
 use super::super::program::{Slot, Slots};
-use super::{Compiled, Compiler, Ends, IdMeaning};
+use super::{Compiled, Compiler, IdMeaning, PartEnd};
 use crate::concurrency::{Class, Ordering, Scope, Semantics};
 use crate::spirv::words::Instruction;
 
 impl Compiler<'_> {
-    pub(super) fn call(&mut self, i: &Instruction) -> Compiled<Ends> {
+    pub(super) fn call(&mut self, i: &Instruction) -> Compiled<PartEnd> {
         let operands = self.operands(i);
         let function = *self.module.function(operands[0]).expect("load has checked the callee");
         let mut args = smallvec::SmallVec::new();
         for (parameter, &id) in self.module.parameters(&function).iter().zip(&operands[1..]) {
-            match self.homes.get(&parameter.id).cloned() {
+            match self.meanings.get(&parameter.id).cloned() {
                 Some(IdMeaning::Pointer(to)) => args.push((Slot::Word(to.dynamic), Slot::Word(self.address_of(id)?))),
                 Some(IdMeaning::Slots(to)) => {
                     let from = if self.is_pointer(id) { self.pointer_slots(id)? } else { self.value(id)? };
@@ -19,16 +19,16 @@ impl Compiler<'_> {
                 }
                 Some(IdMeaning::Opaque { image, sampler }) => {
                     let (from_image, from_sampler) = self.opaque(id)?;
-                    args.extend(self.handed_opaque(&image, &from_image)?);
+                    args.extend(self.opaque_argument(&image, &from_image)?);
                     // A pointer to both has one column.
                     if sampler.number != image.number {
-                        args.extend(self.handed_opaque(&sampler, &from_sampler)?);
+                        args.extend(self.opaque_argument(&sampler, &from_sampler)?);
                     }
                 }
                 None => return self.unsupported("a call of a function that is not compiled"),
             }
         }
-        Ok(Ends::Call { function: function.id, args })
+        Ok(PartEnd::Call { function: function.id, args })
     }
 
     /// Copies the function's result into registers of this call.
@@ -41,11 +41,11 @@ impl Compiler<'_> {
                 self.copy(to, from, true);
             }
         }
-        self.homes.insert(i.result, IdMeaning::Slots(slots));
+        self.meanings.insert(i.result, IdMeaning::Slots(slots));
         Ok(())
     }
 
-    pub(super) fn barrier(&mut self, i: &Instruction) -> Compiled<Ends> {
+    pub(super) fn barrier(&mut self, i: &Instruction) -> Compiled<PartEnd> {
         let operands = self.operands(i);
         let (execution, scope, semantics) = (self.scope(operands[0])?, self.scope(operands[1])?, self.semantics(operands[2])?);
         match execution {
@@ -53,7 +53,7 @@ impl Compiler<'_> {
             Scope::Subgroup => {
                 self.synchronise(&semantics);
                 self.program.subgroups = true;
-                return Ok(Ends::SubgroupBarrier { scope, semantics });
+                return Ok(PartEnd::SubgroupBarrier { scope, semantics });
             }
             other => return self.unsupported(format!("OpControlBarrier of the scope {other:?} in the lockstep machine")),
         }
@@ -61,7 +61,7 @@ impl Compiler<'_> {
         let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
         let [orders_shared, orders_buffers, orders_images] =
             [Class::Workgroup, Class::Uniform, Class::Image].map(|class| orders && semantics.classes.contains(class));
-        Ok(Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
+        Ok(PartEnd::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
     }
 
     /// Records that an operation other than a workgroup barrier orders memory.

@@ -4,7 +4,7 @@
 use rspirv::spirv::{Decoration, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
 
-use super::super::program::{NONE, Op, Site, Slot, Slots};
+use super::super::program::{ComputeSite, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler};
 use crate::number;
 use crate::spirv::grammar::Op as Core;
@@ -14,12 +14,12 @@ use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
 
 /// The code of an instruction on components of this type, and whether its operands are swapped.
-fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
-    let (float, word) = (of == Scalar::F32, matches!(of, Scalar::Int { width: 32, .. }));
+fn code(instruction: number::Instruction, component: Scalar) -> Option<(Op, bool)> {
+    let (float, word) = (component == Scalar::F32, matches!(component, Scalar::Int { width: 32, .. }));
     let op = match instruction {
         number::Instruction::Core(opcode) => Core::from_u32(opcode.into())?,
         number::Instruction::Glsl(number) => {
-            return match (Glsl::from_u32(number)?, of) {
+            return match (Glsl::from_u32(number)?, component) {
                 (Glsl::UMin, _) if word => Some((Op::MinUnsigned, false)),
                 (Glsl::UMax, _) if word => Some((Op::MaxUnsigned, false)),
                 (Glsl::SMin, _) if word => Some((Op::MinSigned, false)),
@@ -31,7 +31,7 @@ fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
             };
         }
     };
-    let found = match (op, of) {
+    let found = match (op, component) {
         (Core::IAdd, _) if word => (Op::Add, false),
         (Core::ISub, _) if word => (Op::Sub, false),
         (Core::IMul, _) if word => (Op::Mul, false),
@@ -138,11 +138,11 @@ impl Compiler<'_> {
         match found.map(Some).or_else(|| is_componentwise.then_some(None)) {
             Some(code) => {
                 for component in 0..count {
-                    let at = |k: usize| args.get(k).map(|(_, slots)| slots[if slots.len() == 1 { 0 } else { component }]);
-                    let site_args = (0..args.len()).map(|k| (Shape::vector(args[k].0.scalar, 1), Slots::from_iter(at(k)))).collect();
-                    let site = Site {
+                    let slot_of = |k: usize| args.get(k).map(|(_, slots)| slots[if slots.len() == 1 { 0 } else { component }]);
+                    let site_args = (0..args.len()).map(|k| (Shape::vector(args[k].0.scalar, 1), Slots::from_iter(slot_of(k)))).collect();
+                    let site = ComputeSite {
                         instruction: self.at as u32,
-                        operation: component_of(operation),
+                        operation: component_operation(operation),
                         args: site_args,
                         results: SmallVec::from_slice(&[Shape::vector(result, 1)]),
                         to: Slots::from_slice(&[to[component]]),
@@ -155,15 +155,16 @@ impl Compiler<'_> {
                         _ => NONE,
                     };
                     match code {
-                        Some((op, true)) => self.emit(op, number(Some(to[component])), number(at(1)), number(at(0)), 0),
-                        Some((op, false)) => self.emit(op, number(Some(to[component])), number(at(0)), number(at(1)), 0),
+                        Some((op, true)) => self.emit(op, number(Some(to[component])), number(slot_of(1)), number(slot_of(0)), 0),
+                        Some((op, false)) => self.emit(op, number(Some(to[component])), number(slot_of(0)), number(slot_of(1)), 0),
                         None => self.emit(Op::Compute, NONE, NONE, NONE, 0),
                     }
                     self.attach(site);
                 }
             }
             None => {
-                let site = Site { instruction: self.at as u32, operation, args, results, to: to.clone(), no_signed_wrap, no_unsigned_wrap };
+                let site =
+                    ComputeSite { instruction: self.at as u32, operation, args, results, to: to.clone(), no_signed_wrap, no_unsigned_wrap };
                 self.emit(Op::Compute, NONE, NONE, NONE, 0);
                 self.attach(site);
             }
@@ -179,14 +180,14 @@ impl Compiler<'_> {
     /// Compiles an instruction with two results, component by component. The members of the result
     /// are in sequence.
     fn pairs(&mut self, i: &Instruction, operation: Operation, args: &[(Shape, Slots)], results: &[Shape], to: &Slots) -> Compiled {
-        let each = to.len() / 2;
-        for component in 0..each {
-            let site = Site {
+        let count = to.len() / 2;
+        for component in 0..count {
+            let site = ComputeSite {
                 instruction: self.at as u32,
                 operation,
                 args: args.iter().map(|(shape, slots)| (Shape::vector(shape.scalar, 1), Slots::from_slice(&[slots[component]]))).collect(),
                 results: results.iter().map(|shape| Shape::vector(shape.scalar, 1)).collect(),
-                to: Slots::from_slice(&[to[component], to[each + component]]),
+                to: Slots::from_slice(&[to[component], to[count + component]]),
                 no_signed_wrap: false,
                 no_unsigned_wrap: false,
             };
@@ -246,15 +247,15 @@ impl Compiler<'_> {
     }
 
     /// Emits a code on 32-bit columns, with its site.
-    fn on_columns(&mut self, op: Op, operation: Operation, of: Scalar, to: Slot, args: &[u32]) {
+    fn on_columns(&mut self, op: Op, operation: Operation, component: Scalar, to: Slot, args: &[u32]) {
         let (d, result) = match to {
             Slot::Truth(set) => (set, Scalar::Bool),
-            Slot::Word(column) | Slot::Wide(column, _) => (column, of),
+            Slot::Word(column) | Slot::Wide(column, _) => (column, component),
         };
-        let site = Site {
+        let site = ComputeSite {
             instruction: self.at as u32,
             operation,
-            args: args.iter().map(|&column| (Shape::vector(of, 1), Slots::from_slice(&[Slot::Word(column)]))).collect(),
+            args: args.iter().map(|&column| (Shape::vector(component, 1), Slots::from_slice(&[Slot::Word(column)]))).collect(),
             results: SmallVec::from_slice(&[Shape::vector(result, 1)]),
             to: Slots::from_slice(&[to]),
             no_signed_wrap: false,
@@ -265,7 +266,7 @@ impl Compiler<'_> {
     }
 
     /// Sets the site that the last code runs lane by lane if a column cannot.
-    fn attach(&mut self, site: Site) {
+    fn attach(&mut self, site: ComputeSite) {
         self.program.sites.push(site);
         let number = self.program.sites.len() as u32 - 1;
         self.program.codes.last_mut().expect("a code was just emitted").at = number;
@@ -294,7 +295,7 @@ impl Compiler<'_> {
                 _ => Scalar::Other,
             };
             let (truth, object) = (Shape::vector(Scalar::Bool, 1), Shape::vector(scalar, 1));
-            let site = Site {
+            let site = ComputeSite {
                 instruction: self.at as u32,
                 operation,
                 args: SmallVec::from_iter([
@@ -331,19 +332,19 @@ impl Compiler<'_> {
         let to = self.slots(i.result_type)?;
         for number in 0..vector.len() {
             // Component 0 is the default until another number matches.
-            let wanted = self.number(number as u64)?;
-            let fits = if number == 0 { None } else { Some(self.compared(Core::IEqual, Op::Equal, [index, wanted])?) };
+            let number_column = self.number(number as u64)?;
+            let is_equal = if number == 0 { None } else { Some(self.compared(Core::IEqual, Op::Equal, [index, number_column])?) };
             for (component, &to) in to.iter().enumerate() {
                 let from = match object {
                     Some(object) if component == number => object,
                     Some(_) => vector[component],
                     None => vector[number],
                 };
-                match (to, from, fits) {
+                match (to, from, is_equal) {
                     (Slot::Word(d), Slot::Word(a), None) => self.emit(Op::Copy, d, a, NONE, 0),
                     (Slot::Truth(d), Slot::Truth(a), None) => self.emit(Op::CopySet, d, a, NONE, 0),
-                    (Slot::Word(d), Slot::Word(a), Some(fits)) => self.emit(Op::Select, d, a, d, fits),
-                    (Slot::Truth(d), Slot::Truth(a), Some(fits)) => self.emit(Op::SelectSet, d, a, d, fits),
+                    (Slot::Word(d), Slot::Word(a), Some(is_equal)) => self.emit(Op::Select, d, a, d, is_equal),
+                    (Slot::Truth(d), Slot::Truth(a), Some(is_equal)) => self.emit(Op::SelectSet, d, a, d, is_equal),
                     _ => return self.unsupported("a dynamic index into a vector of 64-bit numbers in the lockstep machine"),
                 }
             }
@@ -365,7 +366,7 @@ impl Compiler<'_> {
 }
 
 /// The operation on one component. A vector times a scalar becomes a product.
-fn component_of(operation: Operation) -> Operation {
+fn component_operation(operation: Operation) -> Operation {
     match operation.signature {
         Signature::VectorTimesScalar | Signature::MatrixTimesScalar => {
             crate::spirv::operation::core(Core::FMul).expect("the table has every sum and product")

@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Cell, Code, Edge, End, Move, NONE, Op, Program, Slot};
-use super::{Compiled, Compiler, Ends, IdMeaning};
+use super::{Compiled, Compiler, IdMeaning, PartEnd};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::order;
 
@@ -171,12 +171,12 @@ impl Compiler<'_> {
             let then = number as u32 + 1;
             self.at = part.at as usize;
             let ends = match part.ends.clone() {
-                Ends::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
-                Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics } => {
+                PartEnd::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
+                PartEnd::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics } => {
                     End::Barrier { then, orders_shared, orders_buffers, orders_images, scope, semantics }
                 }
-                Ends::SubgroupBarrier { scope, semantics } => End::SubgroupBarrier { then, scope, semantics },
-                Ends::Call { function, args } => {
+                PartEnd::SubgroupBarrier { scope, semantics } => End::SubgroupBarrier { then, scope, semantics },
+                PartEnd::Call { function, args } => {
                     let edge = self.edge(number_of[&first_block(function)], args.iter().map(|&(to, from)| Move { to, from }))?;
                     End::Call { edge, link: self.frames[&function].link, then }
                 }
@@ -200,8 +200,8 @@ impl Compiler<'_> {
             Cell::Local(_) => None,
         };
         // The draw reads outputs after the stage has ended.
-        let outputs = program.interface.iter().flat_map(|held| held.cells.iter().zip(&held.read)).filter(|(_, read)| **read);
-        let mut found: Vec<Register> = outputs.filter_map(|(cell, _)| register(cell)).collect();
+        let outputs = program.interface.iter().flat_map(|variable| variable.cells.iter().zip(&variable.read)).filter(|(_, read)| **read);
+        let mut to_visit: Vec<Register> = outputs.filter_map(|(cell, _)| register(cell)).collect();
         let mut copied: FxHashMap<Register, Vec<Register>> = FxHashMap::default();
         for step in &program.moves {
             registers(step.to).zip(registers(step.from)).for_each(|(to, from)| copied.entry(to).or_default().push(from));
@@ -212,26 +212,27 @@ impl Compiler<'_> {
             match (code.op, defines.first()) {
                 (Op::Copy | Op::CopySet, Some(&to)) => copied.entry(to).or_default().append(&mut uses),
                 (Op::Copy | Op::CopySet, None) => {}
-                _ => found.append(&mut uses),
+                _ => to_visit.append(&mut uses),
             }
         }
         for block in &program.blocks {
             match &block.ends {
-                End::Conditional { condition, .. } => found.push((true, *condition)),
-                End::Switch { selector, .. } => found.extend(registers(*selector)),
-                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => found.push((false, *link)),
+                End::Conditional { condition, .. } => to_visit.push((true, *condition)),
+                End::Switch { selector, .. } => to_visit.extend(registers(*selector)),
+                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => to_visit.push((false, *link)),
                 _ => {}
             }
         }
         let mut read: FxHashSet<Register> = FxHashSet::default();
-        while let Some(register) = found.pop() {
+        while let Some(register) = to_visit.pop() {
             if read.insert(register) {
-                found.extend(copied.get(&register).into_iter().flatten());
+                to_visit.extend(copied.get(&register).into_iter().flatten());
             }
         }
         let is_read = |cell: &Cell| register(cell).is_none_or(|register| read.contains(&register));
-        let of: Vec<Vec<bool>> = program.interface.iter().map(|held| held.cells.iter().map(is_read).collect()).collect();
-        self.program.interface.iter_mut().zip(of).for_each(|(held, read)| held.read = read);
+        let read_by_variable: Vec<Vec<bool>> =
+            program.interface.iter().map(|variable| variable.cells.iter().map(is_read).collect()).collect();
+        self.program.interface.iter_mut().zip(read_by_variable).for_each(|(variable, read)| variable.read = read);
     }
 
     fn terminator(&mut self, label: u32, function: u32, entry: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<End> {
@@ -258,7 +259,7 @@ impl Compiler<'_> {
             Core::Return | Core::ReturnValue => {
                 let frame = self.frames[&function].clone();
                 let from = match operands.first() {
-                    Some(&id) => match self.handed(id)? {
+                    Some(&id) => match self.passed_columns(id)? {
                         Some(slots) => slots,
                         None => self.value(id)?,
                     },
@@ -287,7 +288,7 @@ impl Compiler<'_> {
             let pair = i.operands(module.words()).chunks_exact(2).find(|pair| pair[1] == from);
             let Some(pair) = pair else { return self.unsupported("an OpPhi without this parent") };
             // An unreachable definition has no registers. Its use is unreachable too.
-            let values = match (self.handed(pair[0])?, self.homes.get(&pair[0]).cloned()) {
+            let values = match (self.passed_columns(pair[0])?, self.meanings.get(&pair[0]).cloned()) {
                 (Some(values), _) | (None, Some(IdMeaning::Slots(values))) => values,
                 _ => continue,
             };
@@ -316,42 +317,42 @@ impl Compiler<'_> {
     /// Marks the codes whose results are used outside of the innermost loop that computes them.
     fn mask(&mut self) {
         let loops = &self.loops;
-        if loops.of.is_empty() {
+        if loops.by_label.is_empty() {
             return;
         }
-        let innermost = |label: u32| loops.of.get(&label).and_then(|l| l.last()).copied();
+        let innermost = |label: u32| loops.by_label.get(&label).and_then(|l| l.last()).copied();
         // Columns first, then sets.
         let columns = self.program.columns as usize;
-        let all = columns + self.program.sets as usize;
-        let place = |(is_set, register): Register| if is_set { columns + register as usize } else { register as usize };
-        let mut defined_in: Vec<Option<u32>> = vec![None; all];
+        let count = columns + self.program.sets as usize;
+        let index_of = |(is_set, register): Register| if is_set { columns + register as usize } else { register as usize };
+        let mut defined_in: Vec<Option<u32>> = vec![None; count];
         let (mut defines, mut uses) = (Vec::new(), Vec::new());
         for part in &self.parts {
             let Some(header) = innermost(part.label) else { continue };
             for code in &self.program.codes[part.first..part.end] {
                 registers_of(&self.program, code, &mut defines, &mut uses);
-                defines.iter().for_each(|&r| defined_in[place(r)] = Some(header));
+                defines.iter().for_each(|&r| defined_in[index_of(r)] = Some(header));
             }
         }
-        let mut kept = vec![false; all];
-        let used = |register: Register, label: u32, kept: &mut Vec<bool>| {
-            let at = place(register);
-            if !kept[at] && defined_in[at].is_some_and(|header| !loops.contains(header, label)) {
-                kept[at] = true;
+        let mut must_keep = vec![false; count];
+        let mark_use = |register: Register, label: u32, must_keep: &mut Vec<bool>| {
+            let at = index_of(register);
+            if !must_keep[at] && defined_in[at].is_some_and(|header| !loops.contains(header, label)) {
+                must_keep[at] = true;
             }
         };
         for part in &self.parts {
             for code in &self.program.codes[part.first..part.end] {
                 registers_of(&self.program, code, &mut defines, &mut uses);
-                uses.iter().for_each(|&r| used(r, part.label, &mut kept));
+                uses.iter().for_each(|&r| mark_use(r, part.label, &mut must_keep));
             }
-            if let Ends::Call { args, .. } = &part.ends {
-                args.iter().flat_map(|&(_, from)| registers(from)).for_each(|r| used(r, part.label, &mut kept));
+            if let PartEnd::Call { args, .. } = &part.ends {
+                args.iter().flat_map(|&(_, from)| registers(from)).for_each(|r| mark_use(r, part.label, &mut must_keep));
             }
             // The terminator and the OpPhi of the next blocks read these.
             let i = &self.module.instructions()[part.at as usize];
-            let read = i.operands(self.module.words()).iter().filter_map(|id| self.homes.get(id));
-            let named: Vec<u32> = order::next(self.module, part.label, false)
+            let operand_meanings = i.operands(self.module.words()).iter().filter_map(|id| self.meanings.get(id));
+            let phi_operands: Vec<u32> = order::next(self.module, part.label, false)
                 .into_iter()
                 .flat_map(|to| {
                     let code = self.module.block(to).map_or(&[][..], |b| self.module.code(b));
@@ -361,19 +362,20 @@ impl Compiler<'_> {
                     pairs.filter(|pair| pair[1] == part.label).map(|pair| pair[0]).collect::<Vec<_>>()
                 })
                 .collect();
-            let after = named.iter().filter_map(|id| self.homes.get(id));
-            let handed = i.operands(self.module.words()).iter().chain(named.iter()).filter_map(|id| self.chosen.get(id));
-            handed.flatten().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
-            for home in read.chain(after) {
-                if let IdMeaning::Slots(slots) = home {
-                    slots.iter().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
+            let phi_meanings = phi_operands.iter().filter_map(|id| self.meanings.get(id));
+            let pointer_slots =
+                i.operands(self.module.words()).iter().chain(phi_operands.iter()).filter_map(|id| self.pointer_columns.get(id));
+            pointer_slots.flatten().flat_map(|&slot| registers(slot)).for_each(|r| mark_use(r, part.label, &mut must_keep));
+            for meaning in operand_meanings.chain(phi_meanings) {
+                if let IdMeaning::Slots(slots) = meaning {
+                    slots.iter().flat_map(|&slot| registers(slot)).for_each(|r| mark_use(r, part.label, &mut must_keep));
                 }
             }
         }
         let mut masked = Vec::new();
         for (number, code) in self.program.codes.iter().enumerate() {
             registers_of(&self.program, code, &mut defines, &mut uses);
-            if defines.iter().any(|&r| kept[place(r)]) {
+            if defines.iter().any(|&r| must_keep[index_of(r)]) {
                 masked.push(number);
             }
         }

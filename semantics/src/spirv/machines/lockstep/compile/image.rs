@@ -25,19 +25,19 @@ const CHOICES: [(Choice, ImageOperands); 6] = [
 
 /// The most pairs of an image and a sampler that one instruction may access. Also the most
 /// pairs of buffers.
-pub(super) const MOST_PAIRS: usize = 64;
+pub(super) const MAX_PAIRS: usize = 64;
 
 /// The most image instructions of a program. Each counts once for every pair.
-const MOST_IMAGES: usize = 1 << 18;
+const MAX_IMAGES: usize = 1 << 18;
 
 impl Compiler<'_> {
     /// The variables that name the image and the sampler of a value, or of a pointer to one.
     pub(super) fn opaque(&self, id: u32) -> Compiled<(Opaque, Opaque)> {
-        match self.homes.get(&id) {
+        match self.meanings.get(&id) {
             Some(IdMeaning::Opaque { image, sampler }) => Ok((image.clone(), sampler.clone())),
             Some(&IdMeaning::Pointer(Pointer { storage: Storage::Opaque(variable), .. })) => {
-                let one = Opaque { of: SmallVec::from_slice(&[variable]), number: NONE };
-                Ok((one.clone(), one))
+                let variable_in_both = Opaque { variables: SmallVec::from_slice(&[variable]), number: NONE };
+                Ok((variable_in_both.clone(), variable_in_both))
             }
             _ => self.unsupported(format!("%{id}, which is no image or sampler of a variable")),
         }
@@ -50,34 +50,34 @@ impl Compiler<'_> {
         let type_ = self.type_(type_id);
         let module = self.module;
         let variables = |fits: &dyn Fn(u32) -> bool| -> SmallVec<[u32; 1]> {
-            let of_type = |&(_, &id): &(u32, &u32)| module.variable(id).is_some_and(|v| fits(v.type_));
-            (0..).zip(&self.program.opaque).filter(of_type).map(|(number, _)| number).collect()
+            let is_possible = |&(_, &id): &(u32, &u32)| module.variable(id).is_some_and(|v| fits(v.type_));
+            (0..).zip(&self.program.opaque).filter(is_possible).map(|(number, _)| number).collect()
         };
-        let whole = |of: u32| of == type_id;
+        let is_of_type = |candidate: u32| candidate == type_id;
         let (images, samplers) = match type_ {
             Type::SampledImage { image } if !points => {
-                let is_sampler = |of: u32| whole(of) || self.type_(of) == Type::Sampler;
-                (variables(&|of| whole(of) || of == image), variables(&is_sampler))
+                let is_sampler = |candidate: u32| is_of_type(candidate) || self.type_(candidate) == Type::Sampler;
+                (variables(&|candidate| is_of_type(candidate) || candidate == image), variables(&is_sampler))
             }
-            Type::Sampler if !points => (SmallVec::new(), variables(&whole)),
-            _ => (variables(&whole), SmallVec::new()),
+            Type::Sampler if !points => (SmallVec::new(), variables(&is_of_type)),
+            _ => (variables(&is_of_type), SmallVec::new()),
         };
-        let made = |compiler: &mut Self, of: SmallVec<[u32; 1]>| -> Compiled<Opaque> {
-            let number = if of.len() > 1 { compiler.column()? } else { NONE };
-            Ok(Opaque { of, number })
+        let opaque_of = |compiler: &mut Self, variables: SmallVec<[u32; 1]>| -> Compiled<Opaque> {
+            let number = if variables.len() > 1 { compiler.column()? } else { NONE };
+            Ok(Opaque { variables, number })
         };
-        let (image, sampler) = (made(self, images)?, made(self, samplers)?);
+        let (image, sampler) = (opaque_of(self, images)?, opaque_of(self, samplers)?);
         // A pointer points to one variable, which names both.
         Ok(IdMeaning::Opaque { sampler: if points { image.clone() } else { sampler }, image })
     }
 
     /// The copy by which a call tells a parameter its image or sampler. `None` if the parameter has
     /// only one possible variable.
-    pub(super) fn handed_opaque(&mut self, to: &Opaque, from: &Opaque) -> Compiled<Option<(Slot, Slot)>> {
+    pub(super) fn opaque_argument(&mut self, to: &Opaque, from: &Opaque) -> Compiled<Option<(Slot, Slot)>> {
         if to.number == NONE {
             return Ok(None);
         }
-        let number = match (from.number, from.of.first()) {
+        let number = match (from.number, from.variables.first()) {
             (NONE, Some(&variable)) => self.number(variable.into())?,
             (NONE, None) => return self.unsupported("an argument that is no image or sampler of a variable"),
             (column, _) => column,
@@ -88,10 +88,10 @@ impl Compiler<'_> {
     /// Emits codes for each variable that names the image or the sampler. Each runs only in the
     /// lanes with that variable.
     fn each_opaque(&mut self, opaque: &Opaque, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
-        if let ([variable], NONE) = (&opaque.of[..], opaque.number) {
+        if let ([variable], NONE) = (&opaque.variables[..], opaque.number) {
             return make(self, *variable);
         }
-        for &variable in &opaque.of {
+        for &variable in &opaque.variables {
             self.narrowed(opaque.number, variable, |compiler| make(compiler, variable))?;
         }
         Ok(())
@@ -126,12 +126,12 @@ impl Compiler<'_> {
     pub(super) fn image(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let (image, sampler) = self.opaque(operands[0])?;
-        let home = match i.op {
+        let meaning = match i.op {
             Core::SampledImage => IdMeaning::Opaque { image, sampler: self.opaque(operands[1])?.1 },
             Core::Image => IdMeaning::Opaque { image, sampler: Opaque::none() },
             _ => return self.image_access(i, image, sampler),
         };
-        self.homes.insert(i.result, home);
+        self.meanings.insert(i.result, meaning);
         Ok(())
     }
 
@@ -156,23 +156,23 @@ impl Compiler<'_> {
             }
             _ => {
                 let shape = self.image_of(operands[0])?.shape();
-                let all = Operands::of(i.op, operands);
-                let mut coordinate = self.words_of(all.own[1])?;
+                let parsed = Operands::of(i.op, operands);
+                let mut coordinate = self.words_of(parsed.leading[1])?;
                 coordinate.truncate(coordinates(i.op, shape));
-                access.signed[0] = self.is_signed(all.own[1]);
-                access.choosing.push((all.own[1], coordinate));
-                for &id in all.ids {
+                access.signed[0] = self.is_signed(parsed.leading[1]);
+                access.choosing.push((parsed.leading[1], coordinate));
+                for &id in parsed.ids {
                     access.choosing.push((id, self.words_of(id)?));
                 }
                 for (choice, bit) in CHOICES {
-                    access.places[choice as usize] = all.place(bit).map_or(0, |place| place.start as u8 + 1);
+                    access.places[choice as usize] = parsed.place(bit).map_or(0, |place| place.start as u8 + 1);
                 }
-                access.signed[1] = all.get(ImageOperands::LOD).is_some_and(|ids| self.is_signed(ids[0]));
+                access.signed[1] = parsed.get(ImageOperands::LOD).is_some_and(|ids| self.is_signed(ids[0]));
                 if compares(i.op) || i.is(Core::ImageWrite) {
-                    access.value = self.words_of(all.own[2])?;
+                    access.value = self.words_of(parsed.leading[2])?;
                 }
                 if i.is(Core::ImageGather) {
-                    access.component = self.module.constant_value(all.own[2]).unwrap_or(0) as u8;
+                    access.component = self.module.constant_value(parsed.leading[2]).unwrap_or(0) as u8;
                 }
                 // The race detector needs workgroups in order.
                 self.program.in_order |= i.is(Core::ImageWrite);
@@ -184,23 +184,23 @@ impl Compiler<'_> {
         let results = access.results.clone();
         // A variable behind a pointer names both the image and the sampler.
         let are_one = image.number != NONE && image.number == sampler.number;
-        let samplers = if are_one { 1 } else { sampler.of.len().max(1) };
-        if image.of.is_empty() || image.of.len() * samplers > MOST_PAIRS {
+        let samplers = if are_one { 1 } else { sampler.variables.len().max(1) };
+        if image.variables.is_empty() || image.variables.len() * samplers > MAX_PAIRS {
             return self.unsupported("an image that may be that of any of many variables, or of none, in the lockstep machine");
         }
         self.each_opaque(&image, |compiler, image| {
-            let accessed = |compiler: &mut Self, sampler: u32| {
-                if compiler.program.images.len() >= MOST_IMAGES {
-                    return compiler.too_many("image instructions", MOST_IMAGES as u64);
+            let emit_access = |compiler: &mut Self, sampler: u32| {
+                if compiler.program.images.len() >= MAX_IMAGES {
+                    return compiler.too_many("image instructions", MAX_IMAGES as u64);
                 }
                 compiler.program.images.push(ImageAccess { image, sampler, ..access.clone() });
                 compiler.emit(Op::Image, NONE, NONE, NONE, compiler.program.images.len() as u32 - 1);
                 Ok(())
             };
-            match sampler.of[..] {
-                [] => accessed(compiler, NONE),
-                _ if are_one => accessed(compiler, image),
-                _ => compiler.each_opaque(&sampler, accessed),
+            match sampler.variables[..] {
+                [] => emit_access(compiler, NONE),
+                _ if are_one => emit_access(compiler, image),
+                _ => compiler.each_opaque(&sampler, emit_access),
             }
         })?;
         if i.result != 0 {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Instance, Move, NONE, Op, Slot};
-use super::{Compiled, Compiler, Ends, Part};
+use super::{Compiled, Compiler, Part, PartEnd};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
 use crate::spirv::order;
@@ -18,14 +18,14 @@ use crate::spirv::types::Type;
 /// The loops of the reached functions. For each block: its loops by header, from the outermost to
 /// the innermost.
 pub(in super::super) struct Loops {
-    pub(super) of: FxHashMap<u32, Vec<u32>>,
+    pub(super) by_label: FxHashMap<u32, Vec<u32>>,
     /// By function: the labels of its reachable blocks, in structural order.
     pub(super) order: FxHashMap<u32, Rc<[u32]>>,
 }
 
 impl Loops {
     pub(super) fn new(module: &Module, functions: &[u32]) -> Loops {
-        let mut of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut by_label: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut orders: FxHashMap<u32, Rc<[u32]>> = FxHashMap::default();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             // In structural order, the header of an outer loop precedes that of an inner loop.
@@ -40,12 +40,12 @@ impl Loops {
                 let mut seen = FxHashSet::from_iter([header]);
                 let mut stack = vec![header];
                 while let Some(label) = stack.pop() {
-                    of.entry(label).or_default().push(header);
+                    by_label.entry(label).or_default().push(header);
                     stack.extend(order::next(module, label, false).into_iter().filter(|&to| to != merge && seen.insert(to)));
                 }
             }
         }
-        Loops { of, order: orders }
+        Loops { by_label, order: orders }
     }
 
     /// The labels of a reached function's reachable blocks, in structural order.
@@ -54,7 +54,7 @@ impl Loops {
     }
 
     pub(super) fn contains(&self, header: u32, label: u32) -> bool {
-        self.of.get(&label).is_some_and(|loops| loops.contains(&header))
+        self.by_label.get(&label).is_some_and(|loops| loops.contains(&header))
     }
 }
 
@@ -63,19 +63,19 @@ impl Compiler<'_> {
     /// may reach one.
     pub(super) fn count_iterations(&mut self, functions: &[u32]) -> Compiled {
         let module = self.module;
-        let mut waiting: FxHashSet<u32> = FxHashSet::default();
+        let mut reaching_barrier: FxHashSet<u32> = FxHashSet::default();
         let mut headers: Vec<u32> = Vec::new();
         // Callees precede their callers.
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             for block in module.function_blocks(function) {
-                let waits = module.code(block).iter().any(|i| match i.op {
+                let reaches_barrier = module.code(block).iter().any(|i| match i.op {
                     Core::ControlBarrier => true,
-                    Core::FunctionCall => waiting.contains(&i.operands(module.words())[0]),
+                    Core::FunctionCall => reaching_barrier.contains(&i.operands(module.words())[0]),
                     _ => false,
                 });
-                if waits {
-                    waiting.insert(function.id);
-                    headers.extend(self.loops.of.get(&block.label).into_iter().flatten());
+                if reaches_barrier {
+                    reaching_barrier.insert(function.id);
+                    headers.extend(self.loops.by_label.get(&block.label).into_iter().flatten());
                 }
             }
         }
@@ -104,22 +104,22 @@ impl Compiler<'_> {
         if self.loops.contains(to, from) {
             return Ok(None);
         }
-        let before = self.constant(Type::Int { width: 32, signed: false }, u64::from(u32::MAX))?;
-        Ok(Some(Move { to: Slot::Word(count), from: before }))
+        let initial = self.constant(Type::Int { width: 32, signed: false }, u64::from(u32::MAX))?;
+        Ok(Some(Move { to: Slot::Word(count), from: initial }))
     }
 
     /// Records the columns that distinguish the instances of a barrier or of a call.
     pub(super) fn instance(&mut self, number: u32, part: &Part, entry: u32) -> Compiled {
         let at = match part.ends {
-            Ends::Terminator | Ends::SubgroupBarrier { .. } => return Ok(()),
-            Ends::Barrier { .. } => number,
+            PartEnd::Terminator | PartEnd::SubgroupBarrier { .. } => return Ok(()),
+            PartEnd::Barrier { .. } => number,
             // An instance of a call is identified by the block that it returns to.
-            Ends::Call { .. } => number + 1,
+            PartEnd::Call { .. } => number + 1,
         };
-        let loops = self.loops.of.get(&part.label).into_iter().flatten();
+        let loops = self.loops.by_label.get(&part.label).into_iter().flatten();
         let counts = loops.filter_map(|header| self.counters.get(header).copied()).collect();
         let link = if part.function == entry { NONE } else { self.frames[&part.function].link };
-        if let Ends::Call { .. } = part.ends {
+        if let PartEnd::Call { .. } = part.ends {
             // The part after a call may end with a barrier, which has the same instance.
             self.program.instances.entry(at).or_insert(Instance { counts, link });
         } else {

@@ -55,11 +55,11 @@ pub(super) enum IdMeaning {
     },
 }
 
-/// The variable that names an image or a sampler. It is the only one in `of`, or the one whose
-/// number the column holds. The variables are indices of `Program::opaque`.
+/// The variable that names an image or a sampler. It is the only one in `variables`, or the one
+/// whose number the column holds. The variables are indices of `Program::opaque`.
 #[derive(Clone, Debug)]
 pub(super) struct Opaque {
-    pub(super) of: SmallVec<[u32; 1]>,
+    pub(super) variables: SmallVec<[u32; 1]>,
     /// The column, or `NONE`.
     pub(super) number: u32,
 }
@@ -67,15 +67,15 @@ pub(super) struct Opaque {
 impl Opaque {
     /// The value of an id that has no image, or no sampler.
     pub(super) fn none() -> Opaque {
-        Opaque { of: SmallVec::new(), number: NONE }
+        Opaque { variables: SmallVec::new(), number: NONE }
     }
 }
 
 /// What each id stands for.
-pub(super) struct Homes {
-    /// By id: the index in `all` plus 1, or 0 if it stands for nothing.
-    at: Vec<u32>,
-    all: Vec<IdMeaning>,
+pub(super) struct IdMeanings {
+    /// By id: the index in `meanings` plus 1, or 0 if it stands for nothing.
+    index_by_id: Vec<u32>,
+    meanings: Vec<IdMeaning>,
 }
 
 /// The greatest result id plus 1.
@@ -101,25 +101,25 @@ impl Numbers {
     }
 }
 
-impl Homes {
+impl IdMeanings {
     /// A table for the ids of a module, with no entries.
-    fn new(module: &Module) -> Homes {
-        Homes { at: vec![0; ids(module)], all: Vec::with_capacity(module.instructions().len()) }
+    fn new(module: &Module) -> IdMeanings {
+        IdMeanings { index_by_id: vec![0; ids(module)], meanings: Vec::with_capacity(module.instructions().len()) }
     }
 
     pub(super) fn get(&self, id: &u32) -> Option<&IdMeaning> {
-        let at = *self.at.get(*id as usize)?;
-        self.all.get(at.checked_sub(1)? as usize)
+        let at = *self.index_by_id.get(*id as usize)?;
+        self.meanings.get(at.checked_sub(1)? as usize)
     }
 
     /// Sets what a result id stands for.
-    pub(super) fn insert(&mut self, id: u32, home: IdMeaning) {
-        let at = &mut self.at[id as usize];
+    pub(super) fn insert(&mut self, id: u32, meaning: IdMeaning) {
+        let at = &mut self.index_by_id[id as usize];
         if *at > 0 {
-            self.all[*at as usize - 1] = home;
+            self.meanings[*at as usize - 1] = meaning;
         } else {
-            self.all.push(home);
-            *at = self.all.len() as u32;
+            self.meanings.push(meaning);
+            *at = self.meanings.len() as u32;
         }
     }
 }
@@ -133,7 +133,7 @@ pub(super) enum Storage {
     Shared,
     /// Workgroup memory with a layout of 32-bit scalars. Fixed parts of addresses are in bytes,
     /// dynamic parts in words.
-    Laid,
+    LaidOut,
     Buffer(u8),
     /// One of these buffers. The column holds its number.
     Buffers(Rc<[u8]>, u32),
@@ -192,11 +192,11 @@ pub(super) struct Part {
     pub(super) rules: u32,
     /// The index of the instruction that ends it.
     pub(super) at: u32,
-    pub(super) ends: Ends,
+    pub(super) ends: PartEnd,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Ends {
+pub(super) enum PartEnd {
     Terminator,
     Call { function: u32, args: SmallVec<[(Slot, Slot); 4]> },
     Barrier { orders_shared: bool, orders_buffers: bool, orders_images: bool, scope: Scope, semantics: Semantics },
@@ -213,7 +213,7 @@ pub(super) struct Frame {
 pub(super) struct Compiler<'m> {
     pub(super) module: &'m Module,
     pub(super) program: Program,
-    pub(super) homes: Homes,
+    pub(super) meanings: IdMeanings,
     pub(super) frames: FxHashMap<u32, Frame>,
     pub(super) parts: Vec<Part>,
     /// The columns and the sets of variables in registers, and the ids that are bound to such
@@ -233,9 +233,9 @@ pub(super) struct Compiler<'m> {
     /// The variables that each pointer may point into, and the pointers that an OpPhi or a
     /// return names.
     pub(super) roots: Roots,
-    pub(super) handed_on: FxHashSet<u32>,
+    pub(super) passed_pointers: FxHashSet<u32>,
     /// By id of a pointer that is chosen at run time: its columns.
-    pub(super) chosen: FxHashMap<u32, Slots>,
+    pub(super) pointer_columns: FxHashMap<u32, Slots>,
     pub(super) at: usize,
     pub(super) function: u32,
     /// Whether this is a stage of a draw, which provides the inputs, and whether it is a
@@ -307,7 +307,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             subgroups: false,
             calculator: Calculator::default(),
         },
-        homes: Homes::new(module),
+        meanings: IdMeanings::new(module),
         frames: FxHashMap::default(),
         parts: Vec::new(),
         variable_columns: Numbers::default(),
@@ -319,8 +319,8 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         counters: FxHashMap::default(),
         words: FxHashMap::default(),
         roots: Roots::of(module),
-        handed_on: pointers::handed_on(module, &functions),
-        chosen: FxHashMap::default(),
+        passed_pointers: pointers::passed_pointers(module, &functions),
+        pointer_columns: FxHashMap::default(),
         at: 0,
         function: 0,
         is_stage,
@@ -421,7 +421,7 @@ impl<'m> Compiler<'m> {
 
     /// The slots of a value.
     pub(super) fn value(&self, id: u32) -> Compiled<Slots> {
-        match self.homes.get(&id) {
+        match self.meanings.get(&id) {
             Some(IdMeaning::Slots(slots)) => Ok(slots.clone()),
             Some(IdMeaning::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
             Some(IdMeaning::Opaque { .. }) => self.unsupported("an image or sampler as a value in the lockstep machine"),
@@ -430,8 +430,8 @@ impl<'m> Compiler<'m> {
     }
 
     pub(super) fn pointer(&mut self, id: u32) -> Compiled<Pointer> {
-        match self.homes.get(&id).cloned() {
-            Some(IdMeaning::Slots(slots)) if self.is_pointer(id) => self.followed(id, &slots),
+        match self.meanings.get(&id).cloned() {
+            Some(IdMeaning::Slots(slots)) if self.is_pointer(id) => self.checked_pointer(id, &slots),
             Some(IdMeaning::Pointer(pointer)) => Ok(pointer),
             _ => self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
         }
@@ -450,14 +450,14 @@ impl<'m> Compiler<'m> {
             if self.last_use[id as usize] == u32::MAX {
                 for slot in &mut slots {
                     if self.is_variable(*slot) {
-                        *slot = self.copied(&[*slot])?[0];
+                        *slot = self.copies_of(&[*slot])?[0];
                     }
                 }
             } else {
                 self.aliases.push(id);
             }
         }
-        self.homes.insert(id, IdMeaning::Slots(slots));
+        self.meanings.insert(id, IdMeaning::Slots(slots));
         Ok(())
     }
 
@@ -509,7 +509,7 @@ impl<'m> Compiler<'m> {
             self.at = index;
             if module.pointer_type(i.result_type).is_some() {
                 let zero = self.constant(Type::Int { width: 32, signed: false }, 0)?;
-                self.homes.insert(i.result, IdMeaning::Slots(Slots::from_slice(&[zero; 4])));
+                self.meanings.insert(i.result, IdMeaning::Slots(Slots::from_slice(&[zero; 4])));
                 continue;
             }
             let (mut scalars, mut types) = (Vec::new(), Vec::new());
@@ -526,7 +526,7 @@ impl<'m> Compiler<'m> {
                     }
                 });
             }
-            self.homes.insert(i.result, IdMeaning::Slots(slots));
+            self.meanings.insert(i.result, IdMeaning::Slots(slots));
         }
         Ok(())
     }
@@ -536,7 +536,7 @@ impl<'m> Compiler<'m> {
         self.at = self.module.definition(function.id).unwrap_or(0);
         self.function = function.id;
         for parameter in self.module.parameters(function) {
-            let home = match self.type_(parameter.type_) {
+            let meaning = match self.type_(parameter.type_) {
                 Type::Pointer { class: StorageClass::UniformConstant, pointee } if self.type_(pointee).is_opaque() => {
                     self.opaque_parameter(pointee, true)?
                 }
@@ -569,7 +569,7 @@ impl<'m> Compiler<'m> {
                 }
                 _ => IdMeaning::Slots(self.slots(parameter.type_)?),
             };
-            self.homes.insert(parameter.id, home);
+            self.meanings.insert(parameter.id, meaning);
         }
         let result = self.slots(function.result_type)?;
         let link = self.column()?;
@@ -579,7 +579,7 @@ impl<'m> Compiler<'m> {
 
     /// The input registers of a built-in variable.
     pub(super) fn input(&mut self, variable: u32, built_in: BuiltIn) -> Compiled<Slots> {
-        let make: &dyn Fn(u8) -> Input = match built_in {
+        let input_of: &dyn Fn(u8) -> Input = match built_in {
             BuiltIn::WorkgroupId => &Input::Workgroup,
             BuiltIn::LocalInvocationId => &Input::Local,
             BuiltIn::GlobalInvocationId => &Input::Global,
@@ -601,7 +601,7 @@ impl<'m> Compiler<'m> {
         let slots = self.slots(type_)?;
         for (component, slot) in slots.iter().enumerate() {
             let &Slot::Word(column) = slot else { return self.unsupported("a built-in that is no 32-bit integer") };
-            let input = make(component as u8);
+            let input = input_of(component as u8);
             self.program.subgroups |= input.is_of_subgroups();
             self.program.inputs.push((column, input));
         }
@@ -632,13 +632,13 @@ impl<'m> Compiler<'m> {
     pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
         let scalars = self.module.types().scalars(type_id);
         let words = if scalars > MAX_MEMORY { scalars } else { self.words(type_id) };
-        let taken = if shared { &mut self.program.shared } else { &mut self.program.local };
-        let start = u64::from(*taken);
+        let allocated = if shared { &mut self.program.shared } else { &mut self.program.local };
+        let start = u64::from(*allocated);
         let end = start.saturating_add(words);
         if end > MAX_MEMORY {
             return self.too_many("words of memory", MAX_MEMORY);
         }
-        *taken = end as u32;
+        *allocated = end as u32;
         if shared {
             let mut numbers = Vec::new();
             if words != scalars {

@@ -13,22 +13,22 @@ use crate::spirv::words::Instruction;
 
 /// The pointers that an OpPhi or OpReturnValue names. Their columns are computed where
 /// they are defined.
-pub(super) fn handed_on(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
-    let mut named = FxHashSet::default();
+pub(super) fn passed_pointers(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
+    let mut pointers = FxHashSet::default();
     if !module.has_variable_pointers() {
-        return named;
+        return pointers;
     }
     for function in functions.iter().filter_map(|&id| module.function(id)) {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
             let operands = i.operands(module.words());
             match i.op {
-                Core::Phi if module.pointer_type(i.result_type).is_some() => named.extend(operands.iter().step_by(2)),
-                Core::ReturnValue => named.extend(&operands[..1]),
+                Core::Phi if module.pointer_type(i.result_type).is_some() => pointers.extend(operands.iter().step_by(2)),
+                Core::ReturnValue => pointers.extend(&operands[..1]),
                 _ => {}
             }
         }
     }
-    named
+    pointers
 }
 
 impl Compiler<'_> {
@@ -69,13 +69,13 @@ impl Compiler<'_> {
             // The pointer always points to nothing, so any buffer will do.
             Root::Nothing if !self.program.buffers.is_empty() => return Ok((Storage::Buffer(0), false)),
             Root::Nothing => return self.unsupported("a pointer to nothing where there is no buffer, in the lockstep machine"),
-            Root::Several(several) => {
-                let Some(variables) = several.buffers(self.module) else {
+            Root::Several(roots) => {
+                let Some(variables) = roots.buffers(self.module) else {
                     return self.unsupported("a pointer into one of more than 127 buffers in the lockstep machine");
                 };
-                let found: Vec<(u8, bool)> = variables.into_iter().map(|id| self.buffer_of(id)).collect::<Compiled<_>>()?;
-                let read_only = found.iter().any(|&(_, read_only)| read_only);
-                return Ok((Storage::Buffers(found.into_iter().map(|(buffer, _)| buffer).collect(), number), read_only));
+                let buffers: Vec<(u8, bool)> = variables.into_iter().map(|id| self.buffer_of(id)).collect::<Compiled<_>>()?;
+                let read_only = buffers.iter().any(|&(_, read_only)| read_only);
+                return Ok((Storage::Buffers(buffers.into_iter().map(|(buffer, _)| buffer).collect(), number), read_only));
             }
         };
         self.buffer_of(variable).map(|(buffer, read_only)| (Storage::Buffer(buffer), read_only))
@@ -83,7 +83,7 @@ impl Compiler<'_> {
 
     /// The buffer of a variable, and whether writes to it may be forbidden.
     fn buffer_of(&self, variable: u32) -> Compiled<(u8, bool)> {
-        match self.homes.get(&variable) {
+        match self.meanings.get(&variable) {
             Some(&IdMeaning::Pointer(Pointer { storage: Storage::Buffer(buffer), read_only, .. })) => {
                 let some_member = self.module.decorations.iter().any(|d| d.decoration == Decoration::NonWritable as u32);
                 Ok((buffer, read_only || some_member))
@@ -94,10 +94,10 @@ impl Compiler<'_> {
 
     /// The columns of a pointer.
     pub(super) fn pointer_slots(&mut self, id: u32) -> Compiled<Slots> {
-        if let Some(slots) = self.chosen.get(&id) {
+        if let Some(slots) = self.pointer_columns.get(&id) {
             return Ok(slots.clone());
         }
-        let pointer = match self.homes.get(&id).cloned() {
+        let pointer = match self.meanings.get(&id).cloned() {
             Some(IdMeaning::Slots(slots)) => return Ok(slots),
             Some(IdMeaning::Pointer(pointer)) => pointer,
             _ => return self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
@@ -144,22 +144,22 @@ impl Compiler<'_> {
     }
 
     /// Computes the columns of a pointer where it is defined, if an OpPhi or a return names it.
-    pub(super) fn hand_on(&mut self, id: u32) -> Compiled {
-        if self.handed_on.contains(&id) && matches!(self.homes.get(&id), Some(IdMeaning::Pointer(_))) {
+    pub(super) fn pass_pointer(&mut self, id: u32) -> Compiled {
+        if self.passed_pointers.contains(&id) && matches!(self.meanings.get(&id), Some(IdMeaning::Pointer(_))) {
             let slots = self.pointer_slots(id)?;
-            self.chosen.insert(id, slots);
+            self.pointer_columns.insert(id, slots);
         }
         Ok(())
     }
 
     /// The columns of a pointer that an OpPhi or a return names, when no more codes are emitted.
     /// `None` if the id is not such a pointer.
-    pub(super) fn handed(&mut self, id: u32) -> Compiled<Option<Slots>> {
-        if let Some(slots) = self.chosen.get(&id) {
+    pub(super) fn passed_columns(&mut self, id: u32) -> Compiled<Option<Slots>> {
+        if let Some(slots) = self.pointer_columns.get(&id) {
             return Ok(Some(slots.clone()));
         }
         // The address of a variable is a constant.
-        match self.homes.get(&id) {
+        match self.meanings.get(&id) {
             Some(IdMeaning::Pointer(pointer)) if pointer.dynamic == NONE && self.module.variable(id).is_some() => {
                 self.pointer_slots(id).map(Some)
             }
@@ -181,7 +181,7 @@ impl Compiler<'_> {
     }
 
     /// The place that a pointer chosen at run time points to, with the check that there is one.
-    pub(super) fn followed(&mut self, id: u32, slots: &Slots) -> Compiled<Pointer> {
+    pub(super) fn checked_pointer(&mut self, id: u32, slots: &Slots) -> Compiled<Pointer> {
         let &[Slot::Word(first), Slot::Word(index), Slot::Word(count), Slot::Word(buffer)] = &slots[..] else {
             return self.unsupported("a pointer of other columns than four");
         };
@@ -230,16 +230,16 @@ impl Compiler<'_> {
             return self.unsupported("OpPtrAccessChain by an element of 64 bits in the lockstep machine");
         }
         let element = self.index(id)?;
-        let moved = self.column()?;
+        let advanced = self.column()?;
         self.program.advances.push(Advance { count, id, past: operands.len() == 2 });
-        self.emit(Op::Advance, moved, index, element, self.program.advances.len() as u32 - 1);
+        self.emit(Op::Advance, advanced, index, element, self.program.advances.len() as u32 - 1);
         if operands.len() == 2 {
             self.keeps_stride(i, base)?;
-            let slots = [first, moved, count, buffer].into_iter().map(Slot::Word).collect();
+            let slots = [first, advanced, count, buffer].into_iter().map(Slot::Word).collect();
             return self.bind(i.result, slots);
         }
-        let at = self.place(base, [first, moved, count, buffer])?;
-        self.indexed(i, at, &operands[2..])
+        let pointer = self.place(base, [first, advanced, count, buffer])?;
+        self.indexed(i, pointer, &operands[2..])
     }
 
     /// OpPtrEqual, OpPtrNotEqual and OpPtrDiff.

@@ -37,8 +37,8 @@ fn addressed(module: &Module, functions: &[u32]) -> Numbers {
                 Core::Store => root(&roots, operands[1]).into_iter().for_each(|root| addressed.insert(root)),
                 Core::AccessChain | Core::InBoundsAccessChain | Core::PtrAccessChain => {
                     if let Some(root) = root(&roots, operands[0]) {
-                        let within = constant_path(module, operands);
-                        if within {
+                        let is_constant = constant_path(module, operands);
+                        if is_constant {
                             roots[i.result as usize] = root;
                         } else {
                             addressed.insert(root);
@@ -102,7 +102,7 @@ impl Compiler<'_> {
         let storage = match variable.class {
             StorageClass::Input | StorageClass::Output if self.is_stage => {
                 read_only = variable.class == StorageClass::Input;
-                let storage = self.kept_by_lane(variable, is_addressed, !read_only, &mut fixed)?;
+                let storage = self.per_lane_storage(variable, is_addressed, !read_only, &mut fixed)?;
                 self.interface(variable, &storage, fixed)?;
                 storage
             }
@@ -113,11 +113,11 @@ impl Compiler<'_> {
                 read_only = true;
                 Storage::Registers(Rc::from(self.input(variable.id, built_in)?.as_slice()))
             }
-            StorageClass::Function => self.kept_by_lane(variable, is_addressed, false, &mut fixed)?,
-            StorageClass::Private => self.kept_by_lane(variable, is_addressed, true, &mut fixed)?,
+            StorageClass::Function => self.per_lane_storage(variable, is_addressed, false, &mut fixed)?,
+            StorageClass::Private => self.per_lane_storage(variable, is_addressed, true, &mut fixed)?,
             StorageClass::Workgroup if module.has_layout(variable) => {
                 self.laid_out(variable.type_)?;
-                Storage::Laid
+                Storage::LaidOut
             }
             StorageClass::Workgroup => {
                 fixed = self.memory(variable.type_, true)?;
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         };
         let address = Address::whole(variable.type_);
         let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false, element: None };
-        self.homes.insert(variable.id, IdMeaning::Pointer(pointer));
+        self.meanings.insert(variable.id, IdMeaning::Pointer(pointer));
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Compiler<'_> {
 
     /// Allocates a variable that each lane has for itself: in registers, or in local memory from
     /// `fixed` on. With `initial`, it holds its initializer or an undefined value before the run.
-    fn kept_by_lane(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
+    fn per_lane_storage(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
         let holds_pointer = matches!(self.type_(variable.type_), Type::Pointer { .. });
         if holds_pointer && is_addressed {
             return self.unsupported("a variable that holds a pointer and is passed on, in the lockstep machine");

@@ -128,14 +128,14 @@ impl Warp {
         let origin = self.origin(RegisterOrLocal::Column(code.a), lanes.trailing_zeros() as usize, code.at);
         let id = shared.program.faults[code.b as usize].id;
         let what = report::index_undefined(&shared.program.module, code.at, id, origin);
-        self.broken(shared, Ub::AddressOnUndefined, what, code.at, lanes)
+        self.failure(shared, Ub::AddressOnUndefined, what, code.at, lanes)
     }
 
     #[cold]
     fn out_of_bounds(&self, code: &Code, shared: &Shared<'_>, lanes: Lanes, index: i64) -> Failure {
         let id = shared.program.faults[code.b as usize].id;
         let what = report::index_out_of_bounds(&shared.program.module, code.at, id, index, self.count(shared, code.b));
-        self.broken(shared, Ub::AccessOutOfBounds, what, code.at, lanes)
+        self.failure(shared, Ub::AccessOutOfBounds, what, code.at, lanes)
     }
 
     /// The address that all active lanes share, if they do.
@@ -202,12 +202,12 @@ impl Warp {
             let operands = i.operands(module.words());
             // A copy checks its source first. Modf and Frexp store through their last operand.
             let copies_to = i.is(Core::CopyMemory) && matches!(code.op, Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8);
-            let which = if i.is(Core::CopyMemory) && !copies_to { 1 } else { 0 };
-            let which = if i.is(Core::ExtInst) { operands.len() - 1 } else { which };
-            operands.get(which).copied().unwrap_or(0)
+            let index = if i.is(Core::CopyMemory) && !copies_to { 1 } else { 0 };
+            let index = if i.is(Core::ExtInst) { operands.len() - 1 } else { index };
+            operands.get(index).copied().unwrap_or(0)
         });
         let fault = Fault::Misaligned { offset: offset.into(), alignment: alignment.into() };
-        self.broken(shared, Ub::Misaligned, report::access(module, code.at, pointer, &fault), code.at, 1 << lane)
+        self.failure(shared, Ub::Misaligned, report::access(module, code.at, pointer, &fault), code.at, 1 << lane)
     }
 
     /// Checks that no active lane copies between places that overlap in part.
@@ -225,10 +225,10 @@ impl Warp {
         for lane in column::lanes(self.active) {
             let starts = [u64::from(begin(to, lane)), u64::from(begin(from, lane))];
             let at = |end: usize| copied.cells[end].iter().map(move |&(first, count)| (starts[end] + u64::from(first), u64::from(count)));
-            let meets = at(0).any(|(a, m)| at(1).any(|(b, n)| a < b + n && b < a + m));
-            if meets && !at(0).eq(at(1)) {
+            let overlaps = at(0).any(|(a, m)| at(1).any(|(b, n)| a < b + n && b < a + m));
+            if overlaps && !at(0).eq(at(1)) {
                 let what = report::overlapping_copy(&shared.program.module, code.at);
-                return Err(self.broken(shared, Ub::OverlappingCopy, what, code.at, 1 << lane));
+                return Err(self.failure(shared, Ub::OverlappingCopy, what, code.at, 1 << lane));
             }
         }
         Ok(())
@@ -346,7 +346,7 @@ impl Warp {
     pub(super) fn load_buffer(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group, width: u32) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
         let words = shared.buffers.words(memory);
-        let watched = shared.shadow.watches(memory);
+        let is_watched = shared.shadow.watches(memory);
         let within = self.reaching(code, shared);
         let (mut loaded, mut doubt, mut origins) = ([0; LANES], 0, Vec::new());
         for lane in column::lanes(self.active) {
@@ -360,12 +360,12 @@ impl Warp {
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.stray(shared, code, byte));
             };
-            if watched {
+            if is_watched {
                 self.touch_buffer(code, shared, group, lane, (byte, width), AccessKind::Read, Kind::Load)?;
             }
             let part = word.load(R) >> (8 * (byte % 4));
             loaded[lane] = if width == 4 { part } else { part & ((1 << (8 * width)) - 1) };
-            if watched
+            if is_watched
                 && shared.buffers.has_undefined(memory)
                 && let Some(origin) = shared.buffers.origin(memory, byte, width)
             {

@@ -18,13 +18,13 @@ const R: Ordering = Ordering::Relaxed;
 impl Warp {
     pub(super) fn atomic(&mut self, code: &Code, atomic: &Atomic, shared: &Shared<'_>, group: &mut Group) -> Done {
         let kind = if atomic.op == Core::AtomicLoad { AccessKind::AtomicRead } else { AccessKind::Atomic };
-        let place = Code { a: atomic.address, c: atomic.offset, ..*code };
+        let access = Code { a: atomic.address, c: atomic.offset, ..*code };
         let (is_wide, bytes) = (atomic.width == 64, u32::from(atomic.width / 8));
         let (mut old_values, mut doubt, mut origins) = ([[0; LANES]; 2], 0, Vec::new());
         for lane in column::lanes(self.active) {
-            let at = self.place(&place, shared, lane);
+            let address = self.place(&access, shared, lane);
             // The indices of both words, the low one first.
-            let both = || (at as usize..).take(if is_wide { 2 } else { 1 });
+            let word_indices = || (address as usize..).take(if is_wide { 2 } else { 1 });
             let undefined_operand = (atomic.value.into_iter().chain(atomic.comparator))
                 .filter(|&r| r != NONE && self.undefined[r as usize] >> lane & 1 == 1)
                 .map(|r| self.origin(RegisterOrLocal::Column(r), lane, code.at))
@@ -33,30 +33,30 @@ impl Warp {
             // comparison of an exchange may succeed or fail.
             let (old, old_origin) = match atomic.space {
                 Space::Local => {
-                    let origin = both().find(|&word| self.local_undefined[word] >> lane & 1 == 1);
+                    let origin = word_indices().find(|&word| self.local_undefined[word] >> lane & 1 == 1);
                     let origin = origin.map(|word| self.origin(RegisterOrLocal::Local(word as u32), lane, code.at));
-                    (joined(both().map(|word| self.local[word][lane])), origin)
+                    (from_words(word_indices().map(|word| self.local[word][lane])), origin)
                 }
                 Space::Shared => {
-                    let old = joined(both().map(|word| group.words[word]));
-                    let full = self.atomic_kind(atomic, old, lane);
+                    let old = from_words(word_indices().map(|word| group.words[word]));
+                    let detector_kind = self.atomic_kind(atomic, old, lane);
                     // Every access to a 64-bit number here includes its low word.
-                    self.touch_shared(&place, shared, group, lane, kind, full)?;
-                    let undefined = both().find(|word| group.undefined[word / 64] >> (word % 64) & 1 == 1);
+                    self.touch_shared(&access, shared, group, lane, kind, detector_kind)?;
+                    let undefined = word_indices().find(|word| group.undefined[word / 64] >> (word % 64) & 1 == 1);
                     let uninitialised = self.origin(RegisterOrLocal::Local(u32::MAX), lane, code.at);
                     (old, undefined.map(|word| group.origins.get(&(word as u32)).copied().unwrap_or(uninitialised)))
                 }
                 Space::Buffer(buffer) => {
                     let memory = shared.buffers.memory_of(buffer);
-                    if !at.is_multiple_of(bytes) {
-                        return Err(self.misaligned(code, shared, lane, at, bytes));
+                    if !address.is_multiple_of(bytes) {
+                        return Err(self.misaligned(code, shared, lane, address, bytes));
                     }
-                    let words = shared.buffers.words(memory).get(at as usize / 4..at as usize / 4 + bytes as usize / 4);
+                    let words = shared.buffers.words(memory).get(address as usize / 4..address as usize / 4 + bytes as usize / 4);
                     if self.helpers >> lane & 1 == 1 {
                         // Helpers write nothing, and their results are undefined.
                         if kind == AccessKind::AtomicRead && words.is_some() {
-                            let full = self.atomic_kind(atomic, 0, lane);
-                            self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
+                            let detector_kind = self.atomic_kind(atomic, 0, lane);
+                            self.touch_buffer(&Code { buffer, ..access }, shared, group, lane, (address, bytes), kind, detector_kind)?;
                         }
                         doubt |= 1 << lane;
                         let invocation = self.number + lane as u32;
@@ -69,19 +69,19 @@ impl Warp {
                             // an atomic open.
                             continue;
                         }
-                        return Err(self.stray(shared, code, at));
+                        return Err(self.stray(shared, code, address));
                     };
-                    let old = joined(words.iter().map(|word| word.load(R)));
-                    let full = self.atomic_kind(atomic, old, lane);
-                    self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
-                    (old, shared.buffers.has_undefined(memory).then(|| shared.buffers.origin(memory, at, bytes)).flatten())
+                    let old = from_words(words.iter().map(|word| word.load(R)));
+                    let detector_kind = self.atomic_kind(atomic, old, lane);
+                    self.touch_buffer(&Code { buffer, ..access }, shared, group, lane, (address, bytes), kind, detector_kind)?;
+                    (old, shared.buffers.has_undefined(memory).then(|| shared.buffers.origin(memory, address, bytes)).flatten())
                 }
             };
             let new = updated(atomic, old, self.operand(atomic.value, lane), self.operand(atomic.comparator, lane));
             let overwrites = matches!(atomic.op, Core::AtomicStore | Core::AtomicExchange);
             let new_origin = if overwrites { undefined_operand } else { old_origin.or(undefined_operand) };
             if kind == AccessKind::Atomic {
-                let parts = both().zip([new as u32, (new >> 32) as u32]);
+                let parts = word_indices().zip([new as u32, (new >> 32) as u32]);
                 match atomic.space {
                     Space::Local => {
                         for (word, part) in parts {
@@ -101,10 +101,10 @@ impl Warp {
                     }
                     Space::Buffer(buffer) => {
                         let memory = shared.buffers.memory_of(buffer);
-                        let words = shared.buffers.words(memory).iter().skip(at as usize / 4);
+                        let words = shared.buffers.words(memory).iter().skip(address as usize / 4);
                         words.zip(parts).for_each(|(word, (_, part))| word.store(part, R));
                         if new_origin.is_some() || shared.buffers.has_undefined(memory) {
-                            shared.buffers.set_undefined(memory, at, bytes, new_origin);
+                            shared.buffers.set_undefined(memory, address, bytes, new_origin);
                         }
                     }
                 }
@@ -124,7 +124,7 @@ impl Warp {
 
     /// The bits of an operand, 0 if there is none.
     fn operand(&self, columns: [u32; 2], lane: usize) -> u64 {
-        joined(columns.into_iter().map(|column| if column == NONE { 0 } else { self.columns[column as usize][lane] }))
+        from_words(columns.into_iter().map(|column| if column == NONE { 0 } else { self.columns[column as usize][lane] }))
     }
 
     /// The kind of an atomic for the full detector. An exchange that compares unequal only loads.
@@ -141,7 +141,7 @@ impl Warp {
 }
 
 /// The number that these words form, the low one first.
-fn joined(words: impl Iterator<Item = u32>) -> u64 {
+fn from_words(words: impl Iterator<Item = u32>) -> u64 {
     words.enumerate().fold(0, |number, (at, word)| number | u64::from(word) << (32 * at))
 }
 

@@ -184,9 +184,9 @@ impl Warp {
             }
             Op::Narrow => {
                 let column = &self.columns[code.a as usize];
-                let chosen = column::lanes(self.active).filter(|&lane| column[lane] == code.c).fold(0, |set, lane| set | 1 << lane);
+                let lanes = column::lanes(self.active).filter(|&lane| column[lane] == code.c).fold(0, |set, lane| set | 1 << lane);
                 self.narrowed.push(self.active);
-                self.activate(chosen);
+                self.activate(lanes);
                 Ok(())
             }
             Op::Widen => {
@@ -223,9 +223,9 @@ impl Warp {
         let (earlier, rest) = self.columns.split_at_mut(d as usize);
         let target = &mut rest[0];
         if masked {
-            let kept = *target;
+            let before = *target;
             make(earlier, target);
-            for ((t, &k), &m) in target.iter_mut().zip(&kept).zip(&self.spread) {
+            for ((t, &k), &m) in target.iter_mut().zip(&before).zip(&self.spread) {
                 *t = *t & m | k & !m;
             }
             self.undefined[d as usize] &= !self.active;
@@ -312,14 +312,14 @@ impl Warp {
     fn select(&mut self, code: &Code) {
         let (a, b, c) = (code.a as usize, code.b as usize, code.c as usize);
         let (truth, doubt) = (self.sets[c], self.sets_undefined[c]);
-        let chosen = self.undefined[a] & truth | self.undefined[b] & !truth | doubt;
+        let undefined = self.undefined[a] & truth | self.undefined[b] & !truth | doubt;
         let (mut target, other) = (self.columns[b], &self.columns[a]);
         blend(&mut target, other, &column::spread(truth));
-        let doubtful = chosen & self.active;
+        let doubtful = undefined & self.active;
         let origins = if doubtful == 0 {
             Vec::new()
         } else {
-            self.chosen(code, RegisterOrLocal::Column(code.a), RegisterOrLocal::Column(code.b), doubtful)
+            self.selected_origins(code, RegisterOrLocal::Column(code.a), RegisterOrLocal::Column(code.b), doubtful)
         };
         self.write(code.d, code.masked, |_, to| *to = target);
         self.keep_origins(RegisterOrLocal::Column(code.d), doubtful, origins);
@@ -328,13 +328,13 @@ impl Warp {
     fn select_set(&mut self, code: &Code) {
         let (a, b, c) = (code.a as usize, code.b as usize, code.c as usize);
         let (truth, doubt) = (self.sets[c], self.sets_undefined[c]);
-        let chosen = self.sets_undefined[a] & truth | self.sets_undefined[b] & !truth | doubt;
+        let undefined = self.sets_undefined[a] & truth | self.sets_undefined[b] & !truth | doubt;
         let set = self.sets[a] & truth | self.sets[b] & !truth;
-        let doubtful = chosen & self.active;
+        let doubtful = undefined & self.active;
         let origins = if doubtful == 0 {
             Vec::new()
         } else {
-            self.chosen(code, RegisterOrLocal::Set(code.a), RegisterOrLocal::Set(code.b), doubtful)
+            self.selected_origins(code, RegisterOrLocal::Set(code.a), RegisterOrLocal::Set(code.b), doubtful)
         };
         self.write_set(code, set);
         self.keep_origins(RegisterOrLocal::Set(code.d), doubtful, origins);
@@ -342,7 +342,7 @@ impl Warp {
 
     /// The origins of the undefined values that a selection selects.
     #[cold]
-    fn chosen(&self, code: &Code, a: RegisterOrLocal, b: RegisterOrLocal, lanes: Lanes) -> Vec<(usize, Origin)> {
+    fn selected_origins(&self, code: &Code, a: RegisterOrLocal, b: RegisterOrLocal, lanes: Lanes) -> Vec<(usize, Origin)> {
         let from = |lane: usize| match (self.sets_undefined[code.c as usize] >> lane & 1, self.sets[code.c as usize] >> lane & 1) {
             (1, _) => RegisterOrLocal::Set(code.c),
             (_, 1) => a,
@@ -373,8 +373,8 @@ impl Warp {
             self.undefined[code.d as usize] = doubt;
         }
         if doubt != 0 {
-            let named = if code.d == NONE { code.a } else { code.d };
-            self.name_origins(RegisterOrLocal::Column(named), RegisterOrLocal::Column(code.a), doubt, code.at);
+            let target = if code.d == NONE { code.a } else { code.d };
+            self.name_origins(RegisterOrLocal::Column(target), RegisterOrLocal::Column(code.a), doubt, code.at);
         }
     }
 
@@ -388,8 +388,8 @@ impl Warp {
             self.sets_undefined[code.d as usize] = doubt;
         }
         if doubt != 0 {
-            let named = if code.d == NONE { code.a } else { code.d };
-            self.name_origins(RegisterOrLocal::Set(named), RegisterOrLocal::Set(code.a), doubt, code.at);
+            let target = if code.d == NONE { code.a } else { code.d };
+            self.name_origins(RegisterOrLocal::Set(target), RegisterOrLocal::Set(code.a), doubt, code.at);
         }
     }
 
@@ -401,23 +401,23 @@ impl Warp {
         }
     }
 
-    fn forget(&mut self, kept: RegisterOrLocal) {
+    fn forget(&mut self, register: RegisterOrLocal) {
         let active = self.active;
-        *self.undefined_mut(kept) |= active;
+        *self.undefined_mut(register) |= active;
         if !self.origins.is_empty() {
             for lane in column::lanes(active) {
-                self.origins.remove(&(kept, lane as u8));
+                self.origins.remove(&(register, lane as u8));
             }
         }
     }
 
-    fn undefine(&mut self, kept: RegisterOrLocal, code: &Code) {
-        let some =
+    fn undefine(&mut self, register: RegisterOrLocal, code: &Code) {
+        let lanes =
             if code.a == NONE { self.active } else { self.active & self.sets[code.a as usize] & !self.sets_undefined[code.a as usize] };
-        *self.undefined_mut(kept) |= some;
-        for lane in column::lanes(some) {
+        *self.undefined_mut(register) |= lanes;
+        for lane in column::lanes(lanes) {
             let origin = Origin { kind: super::kind(code.b), instruction: code.at, invocation: self.number + lane as u32 };
-            self.origins.insert((kept, lane as u8), origin);
+            self.origins.insert((register, lane as u8), origin);
         }
     }
 }

@@ -23,9 +23,9 @@ impl Program {
             return (SHARED_MEMORY, 4 * u64::from(word));
         }
         let variable = self.shared_variables.partition_point(|v| v.first <= word).saturating_sub(1);
-        let Some(found) = self.shared_variables.get(variable) else { return (SHARED_MEMORY, 8 * u64::from(word)) };
-        let within = word - found.first;
-        let scalar = found.scalars.as_ref().and_then(|scalars| scalars.get(within as usize)).copied().unwrap_or(within);
+        let Some(containing) = self.shared_variables.get(variable) else { return (SHARED_MEMORY, 8 * u64::from(word)) };
+        let within = word - containing.first;
+        let scalar = containing.scalars.as_ref().and_then(|scalars| scalars.get(within as usize)).copied().unwrap_or(within);
         (SHARED_MEMORY - variable as u32, 8 * u64::from(scalar))
     }
 
@@ -37,7 +37,7 @@ impl Program {
 
 /// An access as the full detector sees it.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct Footprint {
     pub(super) object: u32,
     pub(super) offset: u64,
     pub(super) bytes: u64,
@@ -46,20 +46,28 @@ pub(super) struct Seen {
 
 impl Warp {
     /// Records an access of an atomic, if that is wanted.
-    fn note(&self, code: &Code, group: &mut Group, lane: usize, seen: Seen, kind: Kind) {
+    fn record_atomic(&self, code: &Code, group: &mut Group, lane: usize, footprint: Footprint, kind: Kind) {
         let (Some(atomics), true) = (&mut group.atomics, matches!(kind, Kind::Atomic { .. })) else { return };
         let agent = Agent { workgroup: group.number, local: self.first + lane as u32 };
-        let Seen { object, offset, bytes, class } = seen;
-        let passed = atomics.barriers.get(&group.number).map_or(0, Vec::len) as u32;
-        atomics.accesses.push((Access { agent, object, offset, bytes, class, kind, instruction: code.at }, passed));
+        let Footprint { object, offset, bytes, class } = footprint;
+        let barriers_passed = atomics.barriers.get(&group.number).map_or(0, Vec::len) as u32;
+        atomics.accesses.push((Access { agent, object, offset, bytes, class, kind, instruction: code.at }, barriers_passed));
     }
 
     #[cold]
-    pub(super) fn observe(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
+    pub(super) fn detect(
+        &self,
+        code: &Code,
+        shared: &Shared<'_>,
+        group: &mut Group,
+        lane: usize,
+        footprint: Footprint,
+        kind: Kind,
+    ) -> Option<Race> {
         // A warp of quads is of several workgroups.
         let InvocationId { workgroup, local } = shared.program.invocation(self.number + lane as u32);
         let agent = Agent { workgroup, local };
-        let Seen { object, offset, bytes, class } = seen;
+        let Footprint { object, offset, bytes, class } = footprint;
         group.detector.as_mut()?.access(&Access { agent, object, offset, bytes, class, kind, instruction: code.at })
     }
 
@@ -86,23 +94,23 @@ impl Warp {
         kind: Kind,
     ) -> Done {
         let at = self.address(code, lane);
-        let mut found = None;
+        let mut race = None;
         if group.detector.is_some() || group.atomics.is_some() {
             let (object, offset) = shared.program.shared_place(at);
             let bytes = if shared.program.laid_out { 4 } else { 8 };
-            let seen = Seen { object, offset, bytes, class: Class::Workgroup };
-            self.note(code, group, lane, seen, kind);
-            found = self.observe(code, shared, group, lane, seen, kind);
+            let footprint = Footprint { object, offset, bytes, class: Class::Workgroup };
+            self.record_atomic(code, group, lane, footprint, kind);
+            race = self.detect(code, shared, group, lane, footprint, kind);
         }
-        let races = match shared.program.synchronises {
-            true => found.is_some(),
+        let is_race = match shared.program.synchronises {
+            true => race.is_some(),
             false => {
-                let who = self.who(shared, group, lane, group.phases.shared);
-                group.shadow.touch(at as usize, who, touch)
+                let accessor = self.accessor(shared, group, lane, group.phases.shared);
+                group.shadow.touch(at as usize, accessor, touch)
             }
         };
         let object = if shared.program.laid_out { report::WORKGROUP_MEMORY } else { report::WORKGROUP_VARIABLE };
-        if races { Err(self.races(code, shared, lane, found, object)) } else { Ok(()) }
+        if is_race { Err(self.race_failure(code, shared, lane, race, object)) } else { Ok(()) }
     }
 
     #[inline]
@@ -118,44 +126,44 @@ impl Warp {
         kind: Kind,
     ) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
-        let mut found = None;
+        let mut race = None;
         if group.detector.is_some() || group.atomics.is_some() {
-            let seen = Seen { object: memory as u32, offset: byte.into(), bytes: width.into(), class: Class::Uniform };
-            self.note(code, group, lane, seen, kind);
-            found = self.observe(code, shared, group, lane, seen, kind);
+            let footprint = Footprint { object: memory as u32, offset: byte.into(), bytes: width.into(), class: Class::Uniform };
+            self.record_atomic(code, group, lane, footprint, kind);
+            race = self.detect(code, shared, group, lane, footprint, kind);
         }
-        let races = match shared.program.synchronises {
-            true => found.is_some(),
+        let is_race = match shared.program.synchronises {
+            true => race.is_some(),
             false => {
-                let who = self.who(shared, group, lane, group.phases.buffers);
-                shared.shadow.touch(memory, byte, width, who, touch, shared.in_order)
+                let accessor = self.accessor(shared, group, lane, group.phases.buffers);
+                shared.shadow.touch(memory, byte, width, accessor, touch, shared.in_order)
             }
         };
-        if races {
+        if is_race {
             let buffer = report::buffer(&shared.program.module, shared.program.buffers[code.buffer as usize].id);
-            return Err(self.races(code, shared, lane, found, &buffer));
+            return Err(self.race_failure(code, shared, lane, race, &buffer));
         }
         if shared.buffers.is_doubly_named(memory) {
             let variable = shared.program.buffers[code.buffer as usize].id;
             if let Some((byte, other)) = shared.buffers.alias(memory, variable, (byte, width), kind.writes()) {
                 let what = report::undeclared_alias(&shared.program.module, code.at, variable, other, byte);
-                return Err(self.broken(shared, Ub::UndeclaredAlias, what, code.at, 1 << lane));
+                return Err(self.failure(shared, Ub::UndeclaredAlias, what, code.at, 1 << lane));
             }
         }
         Ok(())
     }
 
     #[cold]
-    pub(super) fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, object: &str) -> Failure {
+    pub(super) fn race_failure(&self, code: &Code, shared: &Shared<'_>, lane: usize, race: Option<Race>, object: &str) -> Failure {
         let module = &shared.program.module;
-        let what = match &found {
+        let what = match &race {
             Some(race) => report::data_race(module, race, object),
             None => format!("{} races with another invocation's access that conflicts with it", report::name(module, code.at)),
         };
-        let mut broken = self.broken(shared, Ub::DataRace, what, code.at, 1 << lane);
-        if let (Failure::Undefined(met), Some(Race { first, .. })) = (&mut broken, found) {
-            met.earlier = Some((first.instruction, shared.program.number(first.agent)));
+        let mut failure = self.failure(shared, Ub::DataRace, what, code.at, 1 << lane);
+        if let (Failure::Undefined(found_ub), Some(Race { first, .. })) = (&mut failure, race) {
+            found_ub.earlier = Some((first.instruction, shared.program.number(first.agent)));
         }
-        broken
+        failure
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! As with derivatives, all lanes of a subgroup that reach a dynamic instance are active there at
 //! once. The machine does not track whether a device must have them together. A device must, if the
-//! lanes of a subgroup have never taken different paths ([`Warp::parted`](super::warp::Warp)).
+//! lanes of a subgroup have never taken different paths ([`Warp::diverged`](super::warp::Warp)).
 
 use std::sync::atomic::Ordering;
 
@@ -14,12 +14,12 @@ use smallvec::SmallVec;
 use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, Group, Slots};
 use super::codes::Done;
-use super::warp::{Warp, kept};
+use super::warp::{Warp, registers_in};
 use super::{Failure, Group as Workgroup, Shared};
 use crate::concurrency::{Agent, Scope, Semantics};
 use crate::number::Trust;
 use crate::spirv::grammar::Op as Core;
-use crate::spirv::operation::{self, Operand, Operation, Shape, Site as Where};
+use crate::spirv::operation::{self, Occurrence, Operand, Operation, Shape};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Ub, Unspecified};
@@ -28,9 +28,9 @@ use crate::undefined::{Ub, Unspecified};
 struct Member {
     lane: usize,
     /// The number of the lane in its subgroup or quad.
-    own: u32,
+    number: u32,
     value: Scalars,
-    chosen: Scalars,
+    selector: Scalars,
 }
 
 type Members = SmallVec<[Member; 4]>;
@@ -42,41 +42,41 @@ fn certain(bits: u64) -> Scalar {
 /// The words of a ballot, reduced to the lanes below a number.
 fn ballot_below(ballot: &[Scalar], lanes: u32) -> impl DoubleEndedIterator<Item = (u32, Scalar)> + '_ {
     let words = (0u32..).step_by(32).zip(ballot).map(move |(first, &word)| {
-        let left = lanes.saturating_sub(first).min(32);
-        (first, left, Scalar { bits: word.bits & ((1 << left) - 1), ..word })
+        let bits_below = lanes.saturating_sub(first).min(32);
+        (first, bits_below, Scalar { bits: word.bits & ((1 << bits_below) - 1), ..word })
     });
     let words: SmallVec<[(u32, u32, Scalar); 4]> = words.collect();
-    words.into_iter().filter(|&(_, left, _)| left > 0).map(|(first, _, word)| (first, word))
+    words.into_iter().filter(|&(_, bits_below, _)| bits_below > 0).map(|(first, _, word)| (first, word))
 }
 
 impl Warp {
     /// The subgroups of that size that contain one of these lanes, as sets of lanes.
     pub(super) fn subgroups_of(lanes: Lanes, size: u32) -> impl Iterator<Item = Lanes> {
-        let each: Lanes = if size as usize >= LANES { !0 } else { (1 << size) - 1 };
-        (0..LANES).step_by(size as usize).map(move |first| each << first).filter(move |subgroup| lanes & subgroup != 0)
+        let first_subgroup: Lanes = if size as usize >= LANES { !0 } else { (1 << size) - 1 };
+        (0..LANES).step_by(size as usize).map(move |first| first_subgroup << first).filter(move |subgroup| lanes & subgroup != 0)
     }
 
     /// The lanes of subgroups that are partly active.
-    pub(super) fn apart(&self, size: u32) -> Lanes {
+    pub(super) fn partly_active(&self, size: u32) -> Lanes {
         let (active, all) = (self.active, self.all);
-        let apart = |subgroup: &Lanes| active & subgroup != all & subgroup;
-        Self::subgroups_of(active, size).filter(apart).fold(0, |apart, subgroup| apart | subgroup)
+        let partly_active = |subgroup: &Lanes| active & subgroup != all & subgroup;
+        Self::subgroups_of(active, size).filter(partly_active).fold(0, |partly_active, subgroup| partly_active | subgroup)
     }
 
     /// Executes a group instruction in all subgroups, or in all quads.
     pub(super) fn group(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let (group, active, size) = (&shared.program.groups[code.c as usize], self.active, shared.subgroup);
-        if active & self.parted != 0 {
-            shared.parted.store(true, Ordering::Relaxed);
+        if active & self.diverged != 0 {
+            shared.diverged.store(true, Ordering::Relaxed);
         }
         for subgroup in Self::subgroups_of(active, size) {
             let member = |lane: usize| {
-                let [value, chosen] = [&group.value, &group.chosen].map(|slots| self.scalars(group, slots, lane));
-                Member { lane, own: lane as u32 % size, value, chosen }
+                let [value, selector] = [&group.value, &group.chosen].map(|slots| self.scalars(group, slots, lane));
+                Member { lane, number: lane as u32 % size, value, selector }
             };
             let members: Members = column::lanes(active & subgroup).map(member).collect();
-            self.must_hold(group, &members, shared)?;
-            let results = self.of_group(group, &members, shared);
+            self.check_operands(group, &members, shared)?;
+            let results = self.results(group, &members, shared);
             for (member, scalars) in members.iter().zip(results) {
                 for (&slot, scalar) in group.to.iter().zip(scalars) {
                     match scalar.undefined {
@@ -91,12 +91,12 @@ impl Warp {
 
     /// Checks for undefined behaviour: an operand that must be the same in all of a subgroup
     /// differs, or clusters are larger than the subgroup.
-    fn must_hold(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
+    fn check_operands(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
         let module = &shared.program.module;
-        let broken = |ub, what| Err(self.broken(shared, ub, what, group.instruction, 1 << members[0].lane));
+        let failure = |ub, what| Err(self.failure(shared, ub, what, group.instruction, 1 << members[0].lane));
         if let Some(id) = group.same {
             let operand = |member: &Member| -> Option<SmallVec<[u64; 4]>> {
-                let operand = if group.op == Core::GroupNonUniformInverseBallot { &member.value } else { &member.chosen };
+                let operand = if group.op == Core::GroupNonUniformInverseBallot { &member.value } else { &member.selector };
                 operand.iter().map(|scalar| if scalar.undefined.is_some() { None } else { Some(scalar.bits) }).collect()
             };
             let first = operand(&members[0]);
@@ -107,12 +107,12 @@ impl Warp {
                     let what = "an operand that is not the same in all of a quad, in the lockstep machine";
                     return Err(Failure::Unsupported(what.into()));
                 }
-                return broken(Ub::NonUniformOperand, report::non_uniform_operand(module, group.instruction, id));
+                return failure(Ub::NonUniformOperand, report::non_uniform_operand(module, group.instruction, id));
             }
         }
         match group.cluster {
             Some(cluster) if cluster > shared.subgroup_size => {
-                broken(Ub::ClusterSize, report::cluster_size(module, group.instruction, cluster, shared.subgroup_size))
+                failure(Ub::ClusterSize, report::cluster_size(module, group.instruction, cluster, shared.subgroup_size))
             }
             _ => Ok(()),
         }
@@ -120,14 +120,16 @@ impl Warp {
 
     fn scalars(&self, group: &Group, slots: &Slots, lane: usize) -> Scalars {
         let scalar = |&slot| {
-            let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, group.instruction));
+            let undefined = registers_in(slot)
+                .find(|&register| self.is_undefined(register, lane))
+                .map(|register| self.origin(register, lane, group.instruction));
             Scalar { undefined, ..certain(self.bits(slot, lane)) }
         };
         slots.iter().map(scalar).collect()
     }
 
     /// The result of each member.
-    fn of_group(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Vec<Scalars> {
+    fn results(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Vec<Scalars> {
         let all = |scalars: Scalars| vec![scalars; members.len()];
         match group.op {
             Core::GroupNonUniformElect => (0..members.len()).map(|at| Scalars::from_slice(&[certain(u64::from(at == 0))])).collect(),
@@ -135,8 +137,8 @@ impl Warp {
             Core::GroupNonUniformBallot => {
                 let mut words = Scalars::from_elem(certain(0), 4);
                 for member in members {
-                    let (word, vote) = (&mut words[member.own as usize / 32], member.value[0]);
-                    word.bits |= u64::from(vote.is_true()) << (member.own % 32);
+                    let (word, vote) = (&mut words[member.number as usize / 32], member.value[0]);
+                    word.bits |= u64::from(vote.is_true()) << (member.number % 32);
                     word.undefined = word.undefined.or(vote.undefined);
                 }
                 all(words)
@@ -154,10 +156,10 @@ impl Warp {
             | Core::GroupNonUniformBallotBitCount
             | Core::GroupNonUniformBallotFindLSB
             | Core::GroupNonUniformBallotFindMSB => {
-                members.iter().map(|member| Scalars::from_slice(&[self.of_ballot(group, member, shared.subgroup_size)])).collect()
+                members.iter().map(|member| Scalars::from_slice(&[self.ballot_result(group, member, shared.subgroup_size)])).collect()
             }
             _ if group.over.is_some() => self.combined(group, members),
-            _ => members.iter().map(|member| self.of_other(group, members, member, shared)).collect(),
+            _ => members.iter().map(|member| self.value_from_other(group, members, member, shared)).collect(),
         }
     }
 
@@ -171,29 +173,29 @@ impl Warp {
         let equal = Shape { scalar: operation::Scalar::Bool, ..group.shape };
         let equals =
             members.iter().flat_map(|other| self.computed(group, compare, [group.shape, equal], [&first.value, &other.value], first.lane));
-        let all = equals.map(|equal| Scalars::from_slice(&[equal]));
-        all.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
+        let results = equals.map(|equal| Scalars::from_slice(&[equal]));
+        results.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
     }
 
     /// The result of an instruction on a member's ballot.
-    fn of_ballot(&self, group: &Group, member: &Member, size: u32) -> Scalar {
+    fn ballot_result(&self, group: &Group, member: &Member, size: u32) -> Scalar {
         let ballot = &member.value;
-        let nothing = || Scalar::undefined(self.origin_at(group, member, Unspecified::BallotBit));
+        let undefined_result = || Scalar::undefined(self.origin_at(group, member, Unspecified::BallotBit));
         let bit = |lane: u32| {
             let word = ballot[lane as usize / 32];
             Scalar { undefined: word.undefined, ..certain(word.bits >> (lane % 32) & 1) }
         };
         match group.op {
-            Core::GroupNonUniformInverseBallot => bit(member.own),
-            Core::GroupNonUniformBallotBitExtract => match member.chosen[0] {
+            Core::GroupNonUniformInverseBallot => bit(member.number),
+            Core::GroupNonUniformBallotBitExtract => match member.selector[0] {
                 index if index.undefined.is_some() => Scalar { undefined: index.undefined, ..certain(0) },
-                index if index.bits >= size.into() => nothing(),
+                index if index.bits >= size.into() => undefined_result(),
                 index => bit(index.bits as u32),
             },
             Core::GroupNonUniformBallotBitCount => {
                 let lanes = match group.over {
-                    Some(GroupOperation::InclusiveScan) => member.own + 1,
-                    Some(GroupOperation::ExclusiveScan) => member.own,
+                    Some(GroupOperation::InclusiveScan) => member.number + 1,
+                    Some(GroupOperation::ExclusiveScan) => member.number,
                     _ => size,
                 };
                 ballot_below(ballot, lanes).fold(certain(0), |sum, (_, word)| Scalar {
@@ -211,7 +213,7 @@ impl Warp {
                     Core::GroupNonUniformBallotFindLSB => words.find(is_set).map(|(first, word)| first + word.bits.trailing_zeros()),
                     _ => words.rfind(is_set).map(|(first, word)| first + word.bits.ilog2()),
                 };
-                found.map_or_else(nothing, |lane| certain(lane.into()))
+                found.map_or_else(undefined_result, |lane| certain(lane.into()))
             }
         }
     }
@@ -219,14 +221,14 @@ impl Warp {
     /// Combines values over lanes, in the order of the lanes of each cluster.
     fn combined(&self, group: &Group, members: &Members) -> Vec<Scalars> {
         let identity: Scalars = std::iter::repeat_n(certain(group.identity), group.to.len()).collect();
-        let cluster = |member: &Member| group.cluster.map_or(0, |cluster| member.own / cluster.max(1));
+        let cluster = |member: &Member| group.cluster.map_or(0, |cluster| member.number / cluster.max(1));
         // Minima and maxima begin with the first operand, as in the relation. An infinity as start
         // would put them in doubt.
         let begins_with_itself = matches!(group.op, Core::GroupNonUniformFMin | Core::GroupNonUniformFMax);
         let mut results: Vec<Scalars> = Vec::with_capacity(members.len());
-        for cluster in members.chunk_by(|one, next| cluster(one) == cluster(next)) {
-            let begin = if begins_with_itself { &cluster[0].value } else { &identity };
-            let sums = cluster.iter().scan(begin.clone(), |sum, member| {
+        for cluster in members.chunk_by(|previous, next| cluster(previous) == cluster(next)) {
+            let initial = if begins_with_itself { &cluster[0].value } else { &identity };
+            let sums = cluster.iter().scan(initial.clone(), |sum, member| {
                 *sum = self.computed(group, group.joins, [group.shape; 2], [sum, &member.value], members[0].lane);
                 Some(sum.clone())
             });
@@ -244,16 +246,16 @@ impl Warp {
     }
 
     /// The value of the lane that a member selects.
-    fn of_other(&self, group: &Group, members: &Members, member: &Member, shared: &Shared<'_>) -> Scalars {
+    fn value_from_other(&self, group: &Group, members: &Members, member: &Member, shared: &Shared<'_>) -> Scalars {
         let all = |origin| member.value.iter().map(|_| Scalar::undefined(origin)).collect();
-        let nobody = || self.origin_at(group, member, Unspecified::InactiveInvocation);
-        let Some(index) = member.chosen.first() else { return all(nobody()) };
+        let inactive = || self.origin_at(group, member, Unspecified::InactiveInvocation);
+        let Some(index) = member.selector.first() else { return all(inactive()) };
         if let Some(origin) = index.undefined {
             return all(origin);
         }
-        let (own, index) = (u64::from(member.own), index.bits);
+        let (own, index) = (u64::from(member.number), index.bits);
         let is_of_quad = matches!(group.op, Core::GroupNonUniformQuadSwap | Core::GroupNonUniformQuadBroadcast);
-        let named = match group.op {
+        let target = match group.op {
             Core::GroupNonUniformQuadSwap => Some(own ^ (index + 1)),
             Core::GroupNonUniformQuadBroadcast => (index < 4).then_some(own / 4 * 4 + index),
             Core::GroupNonUniformShuffleXor => Some(own ^ index),
@@ -261,9 +263,9 @@ impl Warp {
             Core::GroupNonUniformShuffleDown => own.checked_add(index),
             _ => Some(index),
         };
-        match named.and_then(|named| members.iter().find(|other| u64::from(other.own) == named)) {
+        match target.and_then(|target| members.iter().find(|other| u64::from(other.number) == target)) {
             Some(other) => other.value.clone(),
-            None if shared.program.subgroups || is_of_quad => all(nobody()),
+            None if shared.program.subgroups || is_of_quad => all(inactive()),
             // There may be an invocation beyond the quad. The definite answer is the
             // member's own value.
             None => member.value.clone(),
@@ -274,16 +276,16 @@ impl Warp {
         Origin { kind, instruction: group.instruction, invocation: self.number + member.lane as u32 }
     }
 
-    fn computed(&self, group: &Group, by: Option<Operation>, [of, to]: [Shape; 2], args: [&Scalars; 2], lane: usize) -> Scalars {
-        let operands = args.map(|scalars| Operand { shape: of, scalars });
-        let place = Where { instruction: group.instruction, invocation: self.number + lane as u32, ..Where::default() };
-        by.and_then(|operation| self.calculator.compute(operation, &operands, &[to], place).ok()).unwrap_or_default()
+    fn computed(&self, group: &Group, operation: Option<Operation>, [shape, to]: [Shape; 2], args: [&Scalars; 2], lane: usize) -> Scalars {
+        let operands = args.map(|scalars| Operand { shape, scalars });
+        let occurrence = Occurrence { instruction: group.instruction, invocation: self.number + lane as u32, ..Occurrence::default() };
+        operation.and_then(|operation| self.calculator.compute(operation, &operands, &[to], occurrence).ok()).unwrap_or_default()
     }
 
     /// Passes a barrier of subgroups with the active lanes. If the lanes of a subgroup have taken
     /// different paths, a device need not have them together, and the run is unsupported.
     pub(super) fn meet(&self, shared: &Shared<'_>, group: &mut Workgroup, scope: Scope, semantics: &Semantics) -> Result<(), Failure> {
-        if self.active & self.parted != 0 {
+        if self.active & self.diverged != 0 {
             let what = "OpControlBarrier of the scope Subgroup after its invocations took several paths, in the lockstep machine";
             return Err(Failure::Unsupported(what.into()));
         }

@@ -17,11 +17,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::super::column::{self, Column, LANES, Lanes};
-use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
+use super::super::program::{Code, ComputeSite, End, Move, NONE, Op, Program, Slot, Slots};
 use super::codes::Done;
 use super::parts::{Access, SharedNotes};
 use super::quads::{DIFFERENCES, whole};
-use super::warp::{Place, RegisterOrLocal, Warp, kept};
+use super::warp::{Place, RegisterOrLocal, Warp, registers_in};
 use super::{Failure, Shared};
 use crate::number::sets::{CellId, Exploration, Open, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
@@ -31,14 +31,14 @@ use crate::undefined::Ub;
 use rspirv::spirv::Op as Core;
 
 /// The most bytes that notes may take.
-const MOST: usize = 1 << 28;
+const MAX_NOTE_BYTES: usize = 1 << 28;
 /// The number of cells at which unreferenced ones are dropped.
-const CELLS: usize = 1 << 14;
+const SWEEP_FROM: usize = 1 << 14;
 /// The most ways of one lane, and the most open conditions that it may meet.
 pub(in crate::spirv) const WAYS: u32 = 64;
 
 /// The decisions of a lane at its open conditions, in order.
-type Ways = SmallVec<[bool; 8]>;
+type Decisions = SmallVec<[bool; 8]>;
 
 /// A lane of a quad: the quad's number and the lane's index in the quad.
 pub(in crate::spirv) type Tag = (u32, u8);
@@ -48,16 +48,16 @@ pub(in crate::spirv) type Tag = (u32, u8);
 struct Pending {
     tag: Tag,
     /// The decisions so far, including the one at which this way begins.
-    ways: Ways,
+    decisions: Decisions,
     /// The state of the lane at that point.
-    from: LaneState,
+    state: LaneState,
 }
 
 /// The state of a lane before a code of a block, or at the block's end.
 #[derive(Clone, Debug)]
 struct LaneState {
-    at: Place,
-    /// In the order of [`Lasting::held_at`]: bits, or 0 or 1 for a Boolean.
+    place: Place,
+    /// In the order of [`LiveRegisters::live_at`]: bits, or 0 or 1 for a Boolean.
     words: Vec<u32>,
     /// The undefined registers, each with the origin of its value if that is known.
     undefined: Vec<(RegisterOrLocal, Option<Origin>)>,
@@ -79,21 +79,21 @@ pub(super) enum Parting {
 
 /// Which registers are live where. Constants are not listed, since nothing writes to them.
 #[derive(Clone, Debug)]
-struct Lasting {
+struct LiveRegisters {
     /// The registers that may be live at the end of a block.
-    blocks: Vec<RegisterOrLocal>,
+    at_ends: Vec<RegisterOrLocal>,
     /// By block: the registers that only this block uses, and writes before it reads them.
-    own: Vec<Vec<RegisterOrLocal>>,
+    block_only: Vec<Vec<RegisterOrLocal>>,
     /// The number of codes of each block.
     codes: Vec<u32>,
 }
 
-impl Lasting {
+impl LiveRegisters {
     /// The registers that may be live from that place on.
-    fn held_at(&self, (block, code): Place) -> impl Iterator<Item = RegisterOrLocal> {
+    fn live_at(&self, (block, code): Place) -> impl Iterator<Item = RegisterOrLocal> {
         let is_within = code < self.codes[block as usize];
-        let own = if is_within { &self.own[block as usize][..] } else { &[] };
-        self.blocks.iter().chain(own).copied()
+        let own = if is_within { &self.block_only[block as usize][..] } else { &[] };
+        self.at_ends.iter().chain(own).copied()
     }
 }
 
@@ -128,13 +128,13 @@ pub(in crate::spirv) struct Ledger {
     first_set: usize,
     first_local: usize,
     /// By register: the lanes that have a note.
-    noted: Vec<Lanes>,
+    noted_lanes: Vec<Lanes>,
     notes: Vec<[Trust; LANES]>,
     /// The notes of shared memory, in a dispatch.
     pub(super) memory: SharedNotes,
     pub(super) parting: Parting,
     /// The lanes that are left to the relation.
-    pub(super) left: Lanes,
+    pub(super) left_to_relation: Lanes,
     /// The lanes that have met an open condition, and those of them that met it at a branch rather
     /// than at an OpSelect.
     pub(super) parted: Lanes,
@@ -142,17 +142,17 @@ pub(in crate::spirv) struct Ledger {
     /// The lanes with ways that will not run, because there are too many.
     pub(super) unsettled: Lanes,
     tags: [Tag; LANES],
-    ways: Vec<Ways>,
-    met: [u32; LANES],
+    decisions: Vec<Decisions>,
+    conditions_met: [u32; LANES],
     /// The ways that still have to run.
     pool: Vec<Pending>,
     /// The length of the pool when this run began.
-    before: usize,
+    pool_before: usize,
     /// States of finished ways, whose memory the next ones use again.
-    spare: Vec<LaneState>,
-    lasting: Lasting,
+    spare_states: Vec<LaneState>,
+    live: LiveRegisters,
     /// The number of cells at which unreferenced ones are dropped next.
-    full: usize,
+    sweep_at: usize,
 }
 
 impl Program {
@@ -202,60 +202,60 @@ impl Program {
 }
 
 impl Program {
-    fn lasting(&self) -> Lasting {
-        let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
+    fn live_registers(&self) -> LiveRegisters {
+        let mut uses: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
         // A variable with an initializer starts like a constant.
         let mut written: FxHashSet<(bool, u32)> = FxHashSet::default();
-        let mut name = |register: (bool, u32), block: u32, makes: bool| {
-            let (first, lasts) = named.entry(register).or_insert((block, !makes));
-            *lasts |= *first != block;
+        let mut use_register = |register: (bool, u32), block: u32, writes_first: bool| {
+            let (first, live) = uses.entry(register).or_insert((block, !writes_first));
+            *live |= *first != block;
         };
         for (number, block) in (0..).zip(&self.blocks) {
             let (mut writes, mut reads) = (Vec::new(), Vec::new());
             for code in &self.codes[block.first as usize..block.end as usize] {
                 super::super::compile::registers_of(self, code, &mut writes, &mut reads);
                 written.extend(&writes);
-                reads.drain(..).for_each(|register| name(register, number, false));
-                writes.drain(..).for_each(|register| name(register, number, !code.masked));
+                reads.drain(..).for_each(|register| use_register(register, number, false));
+                writes.drain(..).for_each(|register| use_register(register, number, !code.masked));
             }
         }
-        let register = |kept: RegisterOrLocal| match kept {
+        let register = |place: RegisterOrLocal| match place {
             RegisterOrLocal::Column(column) => Some((false, column)),
             RegisterOrLocal::Set(set) => Some((true, set)),
             RegisterOrLocal::Local(_) => None,
         };
-        written.extend(self.moves.iter().flat_map(|step| kept(step.to)).filter_map(register));
+        written.extend(self.moves.iter().flat_map(|step| registers_in(step.to)).filter_map(register));
         // Operands of phis, conditions of branches and return addresses of calls.
-        let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
-        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]).flat_map(kept);
-        let interface = self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell)));
-        lasts.extend(slots.chain(interface).filter_map(register));
+        let mut live: Vec<(bool, u32)> = uses.iter().filter(|(_, (_, live))| *live).map(|(&register, _)| register).collect();
+        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]).flat_map(registers_in);
+        let interface = self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::register_of_cell(cell)));
+        live.extend(slots.chain(interface).filter_map(register));
         for block in &self.blocks {
             match &block.ends {
-                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => lasts.push((false, *link)),
-                End::Conditional { condition, .. } => lasts.push((true, *condition)),
-                End::Switch { selector, .. } => lasts.extend(kept(*selector).filter_map(register)),
+                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => live.push((false, *link)),
+                End::Conditional { condition, .. } => live.push((true, *condition)),
+                End::Switch { selector, .. } => live.extend(registers_in(*selector).filter_map(register)),
                 _ => {}
             }
         }
         let constants: FxHashSet<(bool, u32)> = (self.constants.iter())
-            .flat_map(|(slot, _)| kept(*slot))
+            .flat_map(|(slot, _)| registers_in(*slot))
             .filter_map(register)
             .filter(|register| !written.contains(register))
             .collect();
-        lasts.sort_unstable();
-        lasts.dedup();
-        lasts.retain(|register| !constants.contains(register));
+        live.sort_unstable();
+        live.dedup();
+        live.retain(|register| !constants.contains(register));
         let slot = |(is_set, register)| if is_set { RegisterOrLocal::Set(register) } else { RegisterOrLocal::Column(register) };
-        let mut own = vec![Vec::new(); self.blocks.len()];
-        for (&register, &(block, _)) in &named {
-            if !constants.contains(&register) && lasts.binary_search(&register).is_err() {
-                own[block as usize].push(slot(register));
+        let mut block_only = vec![Vec::new(); self.blocks.len()];
+        for (&register, &(block, _)) in &uses {
+            if !constants.contains(&register) && live.binary_search(&register).is_err() {
+                block_only[block as usize].push(slot(register));
             }
         }
-        Lasting {
-            blocks: lasts.into_iter().map(slot).chain((0..self.local).map(RegisterOrLocal::Local)).collect(),
-            own,
+        LiveRegisters {
+            at_ends: live.into_iter().map(slot).chain((0..self.local).map(RegisterOrLocal::Local)).collect(),
+            block_only,
             codes: self.blocks.iter().map(|block| block.end - block.first).collect(),
         }
     }
@@ -266,7 +266,7 @@ impl Ledger {
     /// program cannot run over sets, or if the notes would take too much memory.
     pub(super) fn new(program: &Program, exploration: Exploration, warps: Option<usize>) -> Option<Ledger> {
         let registers = (program.columns + program.sets + program.local) as usize;
-        if registers.saturating_mul(size_of::<[Trust; LANES]>()).saturating_mul(warps.unwrap_or(1)) > MOST {
+        if registers.saturating_mul(size_of::<[Trust; LANES]>()).saturating_mul(warps.unwrap_or(1)) > MAX_NOTE_BYTES {
             return None;
         }
         Some(Ledger {
@@ -274,38 +274,38 @@ impl Ledger {
             plans: program.plans(warps.is_some())?,
             first_set: program.columns as usize,
             first_local: (program.columns + program.sets) as usize,
-            noted: vec![0; registers],
+            noted_lanes: vec![0; registers],
             notes: vec![[Trust::CERTAIN; LANES]; registers],
             memory: SharedNotes::default(),
             parting: Parting::Quads,
-            left: 0,
+            left_to_relation: 0,
             parted: 0,
             branched: 0,
             unsettled: 0,
             tags: [(0, 0); LANES],
-            ways: vec![Ways::new(); LANES],
-            met: [0; LANES],
+            decisions: vec![Decisions::new(); LANES],
+            conditions_met: [0; LANES],
             pool: Vec::new(),
-            before: 0,
-            spare: Vec::new(),
-            lasting: program.lasting(),
-            full: CELLS,
+            pool_before: 0,
+            spare_states: Vec::new(),
+            live: program.live_registers(),
+            sweep_at: SWEEP_FROM,
         })
     }
 
     /// Resets the notes, before the lanes get their inputs.
     pub(super) fn begin(&mut self, parting: Parting) {
-        self.noted.fill(0);
-        self.ways.iter_mut().for_each(Ways::clear);
-        (self.parting, self.left, self.parted, self.branched) = (parting, 0, 0, 0);
-        (self.unsettled, self.met) = (0, [0; LANES]);
-        self.before = self.pool.len();
+        self.noted_lanes.fill(0);
+        self.decisions.iter_mut().for_each(Decisions::clear);
+        (self.parting, self.left_to_relation, self.parted, self.branched) = (parting, 0, 0, 0);
+        (self.unsettled, self.conditions_met) = (0, [0; LANES]);
+        self.pool_before = self.pool.len();
         self.sweep();
     }
 
     /// Keeps all cells from now on if other warps refer to some.
     pub(super) fn keep_all(&mut self, others_hold: bool) {
-        self.full = if others_hold { usize::MAX } else { CELLS };
+        self.sweep_at = if others_hold { usize::MAX } else { SWEEP_FROM };
     }
 
     /// Sets which lane of which quad a lane is.
@@ -320,44 +320,44 @@ impl Ledger {
 
     /// The lanes of the ways that this run has added to the pool.
     pub(super) fn parted_now(&self) -> impl Iterator<Item = Tag> {
-        self.pool[self.before..].iter().map(|pending| pending.tag)
+        self.pool[self.pool_before..].iter().map(|pending| pending.tag)
     }
 
     /// Removes the ways of some lanes from the pool. Returns the quad of each removed way.
     pub(super) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
         let dropped = self.pool.extract_if(.., |pending| is_dropped(pending.tag));
         let dropped = dropped.map(|pending| pending.tag.0).collect();
-        self.before = self.before.min(self.pool.len());
+        self.pool_before = self.pool_before.min(self.pool.len());
         dropped
     }
 
-    fn at(&self, kept: RegisterOrLocal) -> usize {
-        match kept {
+    fn at(&self, register: RegisterOrLocal) -> usize {
+        match register {
             RegisterOrLocal::Column(column) => column as usize,
             RegisterOrLocal::Set(set) => self.first_set + set as usize,
             RegisterOrLocal::Local(scalar) => self.first_local + scalar as usize,
         }
     }
 
-    pub(super) fn noted(&self, kept: RegisterOrLocal) -> Lanes {
-        self.noted[self.at(kept)]
+    pub(super) fn noted_lanes(&self, register: RegisterOrLocal) -> Lanes {
+        self.noted_lanes[self.at(register)]
     }
 
-    pub(super) fn note(&mut self, kept: RegisterOrLocal, lane: usize, trust: Trust) {
-        let at = self.at(kept);
-        self.noted[at] |= 1 << lane;
+    pub(super) fn note(&mut self, register: RegisterOrLocal, lane: usize, trust: Trust) {
+        let at = self.at(register);
+        self.noted_lanes[at] |= 1 << lane;
         self.notes[at][lane] = trust;
     }
 
-    pub(super) fn forget(&mut self, kept: RegisterOrLocal, lanes: Lanes) {
-        let at = self.at(kept);
-        self.noted[at] &= !lanes;
+    pub(super) fn forget(&mut self, register: RegisterOrLocal, lanes: Lanes) {
+        let at = self.at(register);
+        self.noted_lanes[at] &= !lanes;
     }
 
     /// The note of a lane, if it has one.
-    pub(super) fn noted_trust(&self, kept: RegisterOrLocal, lane: usize) -> Option<Trust> {
-        let at = self.at(kept);
-        (self.noted[at] >> lane & 1 == 1).then(|| self.notes[at][lane])
+    pub(super) fn note_of(&self, register: RegisterOrLocal, lane: usize) -> Option<Trust> {
+        let at = self.at(register);
+        (self.noted_lanes[at] >> lane & 1 == 1).then(|| self.notes[at][lane])
     }
 
     /// Copies the notes of some lanes from one register to another.
@@ -366,55 +366,55 @@ impl Ledger {
         if to == from {
             return;
         }
-        let noted = self.noted[from] & lanes;
-        self.noted[to] = self.noted[to] & !lanes | noted;
-        if noted != 0 {
+        let noted_lanes = self.noted_lanes[from] & lanes;
+        self.noted_lanes[to] = self.noted_lanes[to] & !lanes | noted_lanes;
+        if noted_lanes != 0 {
             let [target, source] = self.notes.get_disjoint_mut([to, from]).expect("two registers of the program");
-            column::lanes(noted).for_each(|lane| target[lane] = source[lane]);
+            column::lanes(noted_lanes).for_each(|lane| target[lane] = source[lane]);
         }
     }
 
     /// Drops unreferenced cells, if there are many.
     fn sweep(&mut self) {
-        if self.sets.cells() < self.full {
+        if self.sets.cells() < self.sweep_at {
             return;
         }
-        let Ledger { sets, noted, notes, pool, memory, .. } = self;
+        let Ledger { sets, noted_lanes, notes, pool, memory, .. } = self;
         sets.keep_only(|visit| {
-            for (&lanes, notes) in noted.iter().zip(notes) {
+            for (&lanes, notes) in noted_lanes.iter().zip(notes) {
                 column::lanes(lanes).for_each(|lane| notes[lane].cell.iter_mut().for_each(|id: &mut CellId| visit(id)));
             }
             memory.cells(visit);
-            let held = pool.iter_mut().flat_map(|pending| &mut pending.from.notes);
+            let held = pool.iter_mut().flat_map(|pending| &mut pending.state.notes);
             held.filter_map(|(_, trust)| trust.cell.as_mut()).for_each(visit);
         });
-        self.full = (2 * self.sets.cells()).max(CELLS);
+        self.sweep_at = (2 * self.sets.cells()).max(SWEEP_FROM);
     }
 
     /// Decides for a lane with an open condition, whose definite value is `holds`. Returns the
     /// decision, and whether the other way has to run later.
-    fn part(&mut self, lane: usize, holds: bool) -> (bool, bool) {
-        let met = self.met[lane] as usize;
-        self.met[lane] += 1;
+    fn decide(&mut self, lane: usize, holds: bool) -> (bool, bool) {
+        let number = self.conditions_met[lane] as usize;
+        self.conditions_met[lane] += 1;
         self.parted |= 1 << lane;
-        if let Some(&way) = self.ways[lane].get(met) {
+        if let Some(&way) = self.decisions[lane].get(number) {
             return (way, false);
         }
-        if met as u32 >= WAYS || self.unsettled >> lane & 1 == 1 {
+        if number as u32 >= WAYS || self.unsettled >> lane & 1 == 1 {
             self.unsettled |= 1 << lane;
             return (holds, false);
         }
-        self.ways[lane].push(holds);
+        self.decisions[lane].push(holds);
         (holds, true)
     }
 
     /// Adds the other way at the lane's last decision to the pool.
-    fn postpone(&mut self, lane: usize, from: LaneState) {
-        let mut ways = self.ways[lane].clone();
-        if let Some(last) = ways.last_mut() {
+    fn postpone(&mut self, lane: usize, state: LaneState) {
+        let mut decisions = self.decisions[lane].clone();
+        if let Some(last) = decisions.last_mut() {
             *last = !*last;
         }
-        self.pool.push(Pending { tag: self.tags[lane], ways, from });
+        self.pool.push(Pending { tag: self.tags[lane], decisions, state });
     }
 }
 
@@ -436,22 +436,22 @@ impl Warp {
                 }
                 &Plan::Computes { site, plain } => self.judged_site(&mut ledger, (site, plain), code, shared, group),
                 Plan::Image => match self.judged_image(&mut ledger, code, shared) {
-                    Ok(lost) => {
-                        self.leave(&mut ledger, lost);
+                    Ok(unjudged) => {
+                        self.leave_to_relation(&mut ledger, unjudged);
                         Ok(())
                     }
-                    Err(broken) => Err(broken),
+                    Err(failure) => Err(failure),
                 },
                 &Plan::Shared(access) => self.judged_access(&mut ledger, access, code, shared, group),
                 Plan::Derivative => {
-                    let lost = self.judged_derivative(&mut ledger, code);
-                    self.leave(&mut ledger, lost);
+                    let unjudged = self.judged_derivative(&mut ledger, code);
+                    self.leave_to_relation(&mut ledger, unjudged);
                     Ok(())
                 }
                 Plan::Columns { reads, writes } => {
-                    let open = reads.iter().fold(0, |set, &at| set | ledger.noted[at as usize]) & self.active;
+                    let open = reads.iter().fold(0, |set, &at| set | ledger.noted_lanes[at as usize]) & self.active;
                     if open != 0 {
-                        self.leave(&mut ledger, open);
+                        self.leave_to_relation(&mut ledger, open);
                         continue;
                     }
                     let (writes, mut written) = (writes.clone(), self.active);
@@ -460,17 +460,17 @@ impl Warp {
                         written &= self.sets[code.a as usize];
                     }
                     let done = self.execute(code, shared, group);
-                    writes.iter().for_each(|&at| ledger.noted[at as usize] &= !written);
+                    writes.iter().for_each(|&at| ledger.noted_lanes[at as usize] &= !written);
                     done
                 }
             };
             match &done {
-                Err(Failure::Undefined(met)) => {
-                    if met.ub == Ub::DataRace {
+                Err(Failure::Undefined(found)) => {
+                    if found.ub == Ub::DataRace {
                         // The race makes the whole run unknown, and is reported once.
                         ledger.memory.stopped = Some(Unsettled::Reached("a way that races with another".into()));
                     }
-                    self.leave(&mut ledger, 1 << (met.invocation - self.number));
+                    self.leave_to_relation(&mut ledger, 1 << (found.invocation - self.number));
                 }
                 _ => break,
             }
@@ -481,7 +481,7 @@ impl Warp {
     }
 
     /// Leaves lanes to the relation, and with them the lanes that [`Parting`] ties to them.
-    pub(super) fn leave(&mut self, ledger: &mut Ledger, lanes: Lanes) {
+    pub(super) fn leave_to_relation(&mut self, ledger: &mut Ledger, lanes: Lanes) {
         let mut lanes = lanes;
         match ledger.parting {
             Parting::Quads => {
@@ -491,7 +491,7 @@ impl Warp {
             Parting::Decides if lanes != 0 => lanes = self.all,
             _ => {}
         }
-        ledger.left |= lanes;
+        ledger.left_to_relation |= lanes;
         self.drop_lanes(lanes);
     }
 
@@ -506,44 +506,46 @@ impl Warp {
     /// the lanes in which the condition counts as true.
     pub(super) fn judged_end(&mut self, end: &End) -> Option<Lanes> {
         let mut ledger = self.ledger.take()?;
-        let mut ways = None;
+        let mut truth = None;
         match end {
             End::Conditional { condition, .. } => {
                 let undefined = self.sets_undefined[*condition as usize] & self.active;
-                self.leave(&mut ledger, undefined);
-                ways = Some(self.ways(&mut ledger, *condition, None));
+                self.leave_to_relation(&mut ledger, undefined);
+                truth = Some(self.condition_truth(&mut ledger, *condition, None));
             }
             End::Switch { selector, .. } => {
-                let open = kept(*selector).fold(0, |set, kept| set | *self.undefined_mut(kept) | ledger.noted(kept)) & self.active;
-                self.leave(&mut ledger, open);
+                let open = registers_in(*selector)
+                    .fold(0, |set, register| set | *self.undefined_mut(register) | ledger.noted_lanes(register))
+                    & self.active;
+                self.leave_to_relation(&mut ledger, open);
             }
             End::Unreachable => {
                 let all = self.active;
-                self.leave(&mut ledger, all);
+                self.leave_to_relation(&mut ledger, all);
             }
             _ => {}
         }
         self.ledger = Some(ledger);
-        ways
+        truth
     }
 
     /// The lanes in which a condition counts as true, with a decision for each open lane. The other
     /// way starts at the given code of the block, or at the block's end. The condition stays open:
     /// its next use may be another evaluation.
-    fn ways(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
+    fn condition_truth(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
         let mut truth = self.sets[condition as usize];
-        let noted = ledger.noted(RegisterOrLocal::Set(condition)) & self.active;
-        if noted != 0 && matches!(ledger.parting, Parting::Never | Parting::Decides) {
-            return self.decided(ledger, condition, noted);
+        let noted_lanes = ledger.noted_lanes(RegisterOrLocal::Set(condition)) & self.active;
+        if noted_lanes != 0 && matches!(ledger.parting, Parting::Never | Parting::Decides) {
+            return self.decided_truth(ledger, condition, noted_lanes);
         }
-        for lane in column::lanes(noted) {
-            let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
+        for lane in column::lanes(noted_lanes) {
+            let (holds, is_other_pending) = ledger.decide(lane, truth >> lane & 1 == 1);
             ledger.branched |= Lanes::from(code.is_none()) << lane;
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
-            if again {
-                let code = code.unwrap_or(ledger.lasting.codes[self.block as usize]);
-                let held = self.hold(ledger, lane, (self.block, code));
-                ledger.postpone(lane, held);
+            if is_other_pending {
+                let code = code.unwrap_or(ledger.live.codes[self.block as usize]);
+                let saved = self.save_lane(ledger, lane, (self.block, code));
+                ledger.postpone(lane, saved);
             }
         }
         truth
@@ -551,9 +553,9 @@ impl Warp {
 
     /// The lanes in which a condition counts as true, where the sets decide the noted lanes. Leaves
     /// the undecided lanes to the relation.
-    fn decided(&mut self, ledger: &mut Ledger, condition: u32, noted: Lanes) -> Lanes {
-        let (mut truth, mut left) = (self.sets[condition as usize], 0);
-        for lane in column::lanes(noted) {
+    fn decided_truth(&mut self, ledger: &mut Ledger, condition: u32, noted_lanes: Lanes) -> Lanes {
+        let (mut truth, mut undecided) = (self.sets[condition as usize], 0);
+        for lane in column::lanes(noted_lanes) {
             let open = self.lane_in(ledger, Slot::Truth(condition), lane);
             let known = ledger.sets.truth(open);
             let holds = match ledger.parting {
@@ -562,91 +564,92 @@ impl Warp {
                     Ok(holds) => holds,
                     Err(why) => {
                         ledger.memory.stopped = Some(why);
-                        left |= 1 << lane;
+                        undecided |= 1 << lane;
                         break;
                     }
                 },
                 _ => {
-                    left |= 1 << lane;
+                    undecided |= 1 << lane;
                     continue;
                 }
             };
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
         }
-        self.leave(ledger, left);
+        self.leave_to_relation(ledger, undecided);
         truth
     }
 
     /// The state of a lane at that place.
-    fn hold(&self, ledger: &mut Ledger, lane: usize, at: Place) -> LaneState {
-        let nothing = || LaneState { at, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
-        let mut held = ledger.spare.pop().unwrap_or_else(nothing);
-        held.at = at;
-        held.words.clear();
-        held.undefined.clear();
-        held.notes.clear();
-        for kept in ledger.lasting.held_at(at) {
-            held.words.push(match kept {
+    fn save_lane(&self, ledger: &mut Ledger, lane: usize, place: Place) -> LaneState {
+        let empty = || LaneState { place, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
+        let mut saved = ledger.spare_states.pop().unwrap_or_else(empty);
+        saved.place = place;
+        saved.words.clear();
+        saved.undefined.clear();
+        saved.notes.clear();
+        for register in ledger.live.live_at(place) {
+            saved.words.push(match register {
                 RegisterOrLocal::Column(column) => self.columns[column as usize][lane],
                 RegisterOrLocal::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
                 RegisterOrLocal::Local(scalar) => self.local[scalar as usize][lane],
             });
-            if self.is_undefined(kept, lane) {
-                held.undefined.push((kept, self.origins.get(&(kept, lane as u8)).copied()));
-            } else if let Some(trust) = ledger.noted_trust(kept, lane) {
-                held.notes.push((kept, trust));
+            if self.is_undefined(register, lane) {
+                saved.undefined.push((register, self.origins.get(&(register, lane as u8)).copied()));
+            } else if let Some(trust) = ledger.note_of(register, lane) {
+                saved.notes.push((register, trust));
             }
         }
-        held
+        saved
     }
 
     /// Gives ways of the pool to the lanes from 0 on, to resume where they began. Returns their
     /// lanes and quads.
     pub(super) fn take_ways(&mut self) -> Vec<Tag> {
         let Some(mut ledger) = self.ledger.take() else { return Vec::new() };
-        let some = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
-        ledger.before = ledger.pool.len();
-        self.all = if some.len() >= LANES { !0 } else { (1 << some.len()) - 1 };
-        let mut whose = Vec::with_capacity(some.len());
-        for (lane, Pending { tag, ways, from }) in some.into_iter().enumerate() {
-            whose.push(tag);
+        let resumed = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
+        ledger.pool_before = ledger.pool.len();
+        self.all = if resumed.len() >= LANES { !0 } else { (1 << resumed.len()) - 1 };
+        let mut tags = Vec::with_capacity(resumed.len());
+        for (lane, Pending { tag, decisions, state }) in resumed.into_iter().enumerate() {
+            tags.push(tag);
             ledger.tags[lane] = tag;
             // It meets the condition again, and its decision is known by then.
-            (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32 - 1, ways);
-            self.put_back(&mut ledger, lane, &from);
-            self.wait_at(from.at, 1 << lane);
-            ledger.spare.push(from);
+            (ledger.conditions_met[lane], ledger.decisions[lane]) = (decisions.len() as u32 - 1, decisions);
+            self.restore_lane(&mut ledger, lane, &state);
+            self.wait_at(state.place, 1 << lane);
+            ledger.spare_states.push(state);
         }
         self.ledger = Some(ledger);
-        whose
+        tags
     }
 
-    fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &LaneState) {
-        let keep = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
-        for (kept, &word) in ledger.lasting.held_at(held.at).zip(&held.words) {
-            match kept {
+    fn restore_lane(&mut self, ledger: &mut Ledger, lane: usize, saved: &LaneState) {
+        let set_bit = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
+        for (register, &word) in ledger.live.live_at(saved.place).zip(&saved.words) {
+            match register {
                 RegisterOrLocal::Column(column) => self.columns[column as usize][lane] = word,
-                RegisterOrLocal::Set(set) => keep(&mut self.sets[set as usize], word.into()),
+                RegisterOrLocal::Set(set) => set_bit(&mut self.sets[set as usize], word.into()),
                 RegisterOrLocal::Local(scalar) => self.local[scalar as usize][lane] = word,
             }
-            keep(self.undefined_mut(kept), 0);
+            set_bit(self.undefined_mut(register), 0);
         }
-        for &(kept, origin) in &held.undefined {
-            keep(self.undefined_mut(kept), 1);
-            origin.map(|origin| self.origins.insert((kept, lane as u8), origin));
+        for &(register, origin) in &saved.undefined {
+            set_bit(self.undefined_mut(register), 1);
+            origin.map(|origin| self.origins.insert((register, lane as u8), origin));
         }
-        for &(kept, trust) in &held.notes {
-            ledger.note(kept, lane, trust);
+        for &(register, trust) in &saved.notes {
+            ledger.note(register, lane, trust);
         }
     }
 
     fn judged_move(&mut self, ledger: &mut Ledger, number: u32, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
-        let kept = |is_set: bool, register: u32| if is_set { RegisterOrLocal::Set(register) } else { RegisterOrLocal::Column(register) };
+        let register_of =
+            |is_set: bool, register: u32| if is_set { RegisterOrLocal::Set(register) } else { RegisterOrLocal::Column(register) };
         let is_set = matches!(code.op, Op::CopySet | Op::SelectSet | Op::LoadLocalSet | Op::StoreLocalSet);
         match code.op {
             Op::Copy | Op::CopySet => {
                 if code.d != NONE {
-                    ledger.move_notes(kept(is_set, code.d), kept(is_set, code.a), self.active);
+                    ledger.move_notes(register_of(is_set, code.d), register_of(is_set, code.a), self.active);
                 }
                 self.execute(code, shared, group)
             }
@@ -655,13 +658,13 @@ impl Warp {
                 let (before, undefined) = (self.sets[code.c as usize], self.sets_undefined[code.c as usize]);
                 let active = self.active;
                 self.activate(active & !undefined);
-                let truth = self.ways(ledger, code.c, Some(number));
-                self.activate(active & !ledger.left);
+                let truth = self.condition_truth(ledger, code.c, Some(number));
+                self.activate(active & !ledger.left_to_relation);
                 let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
                 // The result's register is often that of the other operand.
-                let target = kept(is_set, code.d);
+                let target = register_of(is_set, code.d);
                 for (from, lanes) in chosen {
-                    ledger.move_notes(target, kept(is_set, from), lanes & self.active);
+                    ledger.move_notes(target, register_of(is_set, from), lanes & self.active);
                 }
                 self.sets[code.c as usize] = truth;
                 let done = self.execute(code, shared, group);
@@ -675,10 +678,10 @@ impl Warp {
                 self.execute(code, shared, group)
             }
             _ => {
-                let open = if code.a == NONE { 0 } else { ledger.noted(RegisterOrLocal::Column(code.a)) & self.active };
-                self.leave(ledger, open);
+                let open = if code.a == NONE { 0 } else { ledger.noted_lanes(RegisterOrLocal::Column(code.a)) & self.active };
+                self.leave_to_relation(ledger, open);
                 let stores = matches!(code.op, Op::StoreLocal | Op::StoreLocalSet);
-                let register = kept(is_set, code.d);
+                let register = register_of(is_set, code.d);
                 let mut move_at = |scalar: usize, lanes: Lanes| match stores {
                     true => ledger.move_notes(RegisterOrLocal::Local(scalar as u32), register, lanes),
                     false => ledger.move_notes(register, RegisterOrLocal::Local(scalar as u32), lanes),
@@ -699,21 +702,21 @@ impl Warp {
     /// The active lanes in which the operands' bits determine the result and its trust. No operand
     /// is noted there. The code has no floats, or it converts a number that the other type
     /// represents exactly.
-    fn told_by_bits(&self, code: &Code, plain: bool, noted: Lanes, undefined: Lanes) -> Lanes {
-        let fits = |fits: &dyn Fn(u32) -> bool| {
+    fn determined_by_bits(&self, code: &Code, plain: bool, noted_lanes: Lanes, undefined: Lanes) -> Lanes {
+        let lanes_where = |holds: &dyn Fn(u32) -> bool| {
             let column = &self.columns[code.a as usize];
-            column::lanes(self.active & !noted & !undefined).filter(|&lane| fits(column[lane])).fold(0, |set, lane| set | 1 << lane)
+            column::lanes(self.active & !noted_lanes & !undefined).filter(|&lane| holds(column[lane])).fold(0, |set, lane| set | 1 << lane)
         };
         // No sign is required of a zero that was an integer.
         let is_exact = |magnitude: u32| (1..=1 << 24).contains(&magnitude);
         let is_within = |float: f32, low: f32, high: f32| float.is_normal() && low < float && float < high;
         match code.op {
-            _ if plain => self.active & !noted,
+            _ if plain => self.active & !noted_lanes,
             _ if self.is_planted() => 0,
-            Op::FloatOfSigned => fits(&|bits| is_exact((bits as i32).unsigned_abs())),
-            Op::FloatOfUnsigned => fits(&is_exact),
-            Op::SignedOfFloat => fits(&|bits| is_within(f32::from_bits(bits), -2_147_483_648.0, 2_147_483_648.0)),
-            Op::UnsignedOfFloat => fits(&|bits| is_within(f32::from_bits(bits), -1.0, 4_294_967_296.0)),
+            Op::FloatOfSigned => lanes_where(&|bits| is_exact((bits as i32).unsigned_abs())),
+            Op::FloatOfUnsigned => lanes_where(&is_exact),
+            Op::SignedOfFloat => lanes_where(&|bits| is_within(f32::from_bits(bits), -2_147_483_648.0, 2_147_483_648.0)),
+            Op::UnsignedOfFloat => lanes_where(&|bits| is_within(f32::from_bits(bits), -1.0, 4_294_967_296.0)),
             _ => 0,
         }
     }
@@ -729,69 +732,69 @@ impl Warp {
         group: &mut super::Group,
     ) -> Done {
         let site = &shared.program.sites[number as usize];
-        let slots = || site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
-        let noted = slots().fold(0, |set, kept| set | ledger.noted(kept)) & self.active;
-        let undefined = slots().fold(0, |set, kept| set | *self.undefined_mut(kept)) & self.active;
-        let told = self.told_by_bits(code, plain, noted, undefined);
-        if told != 0 {
-            let others = self.active & !told;
-            site.to.iter().flat_map(|&slot| kept(slot)).for_each(|kept| ledger.forget(kept, told));
+        let slots = || site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| registers_in(slot));
+        let noted_lanes = slots().fold(0, |set, register| set | ledger.noted_lanes(register)) & self.active;
+        let undefined = slots().fold(0, |set, register| set | *self.undefined_mut(register)) & self.active;
+        let determined = self.determined_by_bits(code, plain, noted_lanes, undefined);
+        if determined != 0 {
+            let others = self.active & !determined;
+            site.to.iter().flat_map(|&slot| registers_in(slot)).for_each(|register| ledger.forget(register, determined));
             if others == 0 {
                 return self.execute(code, shared, group);
             }
-            self.activate(told);
+            self.activate(determined);
             let done = self.execute(&Code { masked: true, ..*code }, shared, group);
             // A lane with undefined behaviour is dropped, and the code runs again for the rest.
-            self.activate(if done.is_ok() { others } else { told | others });
+            self.activate(if done.is_ok() { others } else { determined | others });
             done?;
-            let done = self.judged_lanes_of(ledger, site, undefined);
-            self.activate((told | others) & !ledger.left);
+            let done = self.judged_each_lane(ledger, site, undefined);
+            self.activate((determined | others) & !ledger.left_to_relation);
             return done;
         }
-        self.judged_lanes_of(ledger, site, undefined)
+        self.judged_each_lane(ledger, site, undefined)
     }
 
     /// Computes an instruction for one active lane after the other.
-    fn judged_lanes_of(&mut self, ledger: &mut Ledger, site: &Site, undefined: Lanes) -> Done {
+    fn judged_each_lane(&mut self, ledger: &mut Ledger, site: &ComputeSite, undefined: Lanes) -> Done {
         // The operation, if it is one on floats and Booleans and no test has planted a bug.
-        let by_lanes = match site.operation.op {
+        let lane_op = match site.operation.op {
             Some(op) if !self.is_planted() && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
             _ => None,
         };
-        let mut lost = 0;
+        let mut unjudged = 0;
         let word = |slots: &Slots| if let [Slot::Word(word)] = *slots.as_slice() { Some(word) } else { None };
         let words = match site.args.as_slice() {
             [(_, x), .., (_, y)] | [(_, x @ y)] => word(x).zip(word(y)),
             [] => None,
         };
-        match (by_lanes, words, site.args.as_slice(), site.to.as_slice()) {
+        match (lane_op, words, site.args.as_slice(), site.to.as_slice()) {
             (Some(op), Some((x, y)), _, &[to]) if undefined & self.active == 0 && ledger.sets.is_simple(op) => {
                 use number::Op::{Abs, Add, Max, Min, Mul, Sub};
                 // The most frequent operations, each specialised.
                 let others = match (op, to) {
-                    (Add, Slot::Word(to)) => {
-                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Add, of.register(x, lane), of.register(y, lane)))
-                    }
-                    (Sub, Slot::Word(to)) => {
-                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Sub, of.register(x, lane), of.register(y, lane)))
-                    }
-                    (Mul, Slot::Word(to)) => {
-                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Mul, of.register(x, lane), of.register(y, lane)))
-                    }
-                    (Abs, Slot::Word(to)) => {
-                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Abs, of.register(x, lane), of.register(y, lane)))
-                    }
-                    (Max | Min, Slot::Word(to)) => {
-                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(op, of.register(x, lane), of.register(y, lane)))
-                    }
-                    (_, Slot::Truth(to)) => self.compared_plainly(ledger, op, [x, y], to),
+                    (Add, Slot::Word(to)) => self.compute_simple(ledger, to, |sets, floats, lane| {
+                        sets.plainly(Add, floats.register(x, lane), floats.register(y, lane))
+                    }),
+                    (Sub, Slot::Word(to)) => self.compute_simple(ledger, to, |sets, floats, lane| {
+                        sets.plainly(Sub, floats.register(x, lane), floats.register(y, lane))
+                    }),
+                    (Mul, Slot::Word(to)) => self.compute_simple(ledger, to, |sets, floats, lane| {
+                        sets.plainly(Mul, floats.register(x, lane), floats.register(y, lane))
+                    }),
+                    (Abs, Slot::Word(to)) => self.compute_simple(ledger, to, |sets, floats, lane| {
+                        sets.plainly(Abs, floats.register(x, lane), floats.register(y, lane))
+                    }),
+                    (Max | Min, Slot::Word(to)) => self.compute_simple(ledger, to, |sets, floats, lane| {
+                        sets.plainly(op, floats.register(x, lane), floats.register(y, lane))
+                    }),
+                    (_, Slot::Truth(to)) => self.compare_simple(ledger, op, [x, y], to),
                     _ => self.active,
                 };
                 for lane in column::lanes(others) {
                     let (x, y) = (self.float_in(ledger, Slot::Word(x), lane), self.float_in(ledger, Slot::Word(y), lane));
                     match ledger.sets.simple(op, x, y) {
                         Ok(result) => self.put_lane(ledger, to, lane, result),
-                        Err(_) => lost |= 1 << lane,
+                        Err(_) => unjudged |= 1 << lane,
                     }
                 }
             }
@@ -806,7 +809,7 @@ impl Warp {
                 for lane in column::lanes(self.active) {
                     let float = self.float_in(ledger, Slot::Word(x), lane);
                     if float.trust.is_decided(ledger.sets.profile()) {
-                        lost |= Lanes::from(self.judged_lane(ledger, site, lane).is_none()) << lane;
+                        unjudged |= Lanes::from(self.judged_lane(ledger, site, lane).is_none()) << lane;
                         continue;
                     }
                     match converted(&ledger.sets, signed, 32, float) {
@@ -814,65 +817,65 @@ impl Warp {
                             self.put(Slot::Word(to), lane, bits);
                             ledger.forget(RegisterOrLocal::Column(to), 1 << lane);
                         }
-                        None => lost |= 1 << lane,
+                        None => unjudged |= 1 << lane,
                     }
                 }
             }
             (Some(number::Op::Dot), _, [(_, x), (_, y)], &[Slot::Word(to)]) if undefined & self.active == 0 && ledger.sets.rewrites() => {
-                let others = self.told_plainly(ledger, to, |sets, of, lane| {
-                    sets.dot_plainly(x.iter().zip(y).map(|(&x, &y)| [x, y].map(|slot| of.slot(slot, lane))))
+                let others = self.compute_simple(ledger, to, |sets, floats, lane| {
+                    sets.dot_plainly(x.iter().zip(y).map(|(&x, &y)| [x, y].map(|slot| floats.slot(slot, lane))))
                 });
                 for lane in column::lanes(others) {
                     let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.float_in(ledger, slot, lane)).collect() };
                     let (x, y) = (of(x), of(y));
                     match ledger.sets.dot(&x, &y) {
                         Ok(result) => self.put_lane(ledger, Slot::Word(to), lane, result),
-                        Err(_) => lost |= 1 << lane,
+                        Err(_) => unjudged |= 1 << lane,
                     }
                 }
             }
             _ => {
                 let operands = || site.args.iter().flat_map(|(_, slots)| slots).copied();
-                let noted = operands().flat_map(kept).fold(undefined, |set, kept| set | ledger.noted(kept));
+                let noted_lanes = operands().flat_map(registers_in).fold(undefined, |set, register| set | ledger.noted_lanes(register));
                 // The last lane with unnoted operands and results without cells: the same bits give
                 // the same.
-                let mut like: Option<(usize, SmallVec<[u64; 4]>)> = None;
+                let mut previous: Option<(usize, SmallVec<[u64; 4]>)> = None;
                 for lane in column::lanes(self.active) {
-                    let bits = (noted >> lane & 1 == 0).then(|| operands().map(|slot| self.bits(slot, lane)).collect());
-                    if let (Some(bits), Some((like, of_like))) = (&bits, &like)
-                        && bits == of_like
+                    let bits = (noted_lanes >> lane & 1 == 0).then(|| operands().map(|slot| self.bits(slot, lane)).collect());
+                    if let (Some(bits), Some((previous_lane, previous_bits))) = (&bits, &previous)
+                        && bits == previous_bits
                     {
-                        site.to.iter().for_each(|&slot| self.copy_lane(ledger, slot, *like, lane));
+                        site.to.iter().for_each(|&slot| self.copy_lane(ledger, slot, *previous_lane, lane));
                         continue;
                     }
-                    let done = match by_lanes {
+                    let done = match lane_op {
                         Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
                         _ => None,
                     };
                     if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
-                        lost |= 1 << lane;
-                    } else if site.to.iter().flat_map(|&slot| kept(slot)).all(|kept| self.has_no_cell(ledger, kept, lane)) {
-                        like = bits.map(|bits| (lane, bits)).or(like);
+                        unjudged |= 1 << lane;
+                    } else if site.to.iter().flat_map(|&slot| registers_in(slot)).all(|register| self.has_no_cell(ledger, register, lane)) {
+                        previous = bits.map(|bits| (lane, bits)).or(previous);
                     }
                 }
             }
         }
-        self.leave(ledger, lost);
+        self.leave_to_relation(ledger, unjudged);
         Ok(())
     }
 
     /// Whether a lane is defined and refers to no cell.
-    fn has_no_cell(&self, ledger: &Ledger, kept: RegisterOrLocal, lane: usize) -> bool {
-        !self.is_undefined(kept, lane) && ledger.noted_trust(kept, lane).is_none_or(|trust| trust.cell.is_none())
+    fn has_no_cell(&self, ledger: &Ledger, register: RegisterOrLocal, lane: usize) -> bool {
+        !self.is_undefined(register, lane) && ledger.note_of(register, lane).is_none_or(|trust| trust.cell.is_none())
     }
 
     /// Copies a defined lane of a register to another lane, with its note.
     fn copy_lane(&mut self, ledger: &mut Ledger, slot: Slot, from: usize, to: usize) {
         self.put(slot, to, self.bits(slot, from));
-        for kept in kept(slot) {
-            match ledger.noted_trust(kept, from) {
-                Some(trust) => ledger.note(kept, to, trust),
-                None => ledger.forget(kept, 1 << to),
+        for register in registers_in(slot) {
+            match ledger.note_of(register, from) {
+                Some(trust) => ledger.note(register, to, trust),
+                None => ledger.forget(register, 1 << to),
             }
         }
     }
@@ -880,12 +883,12 @@ impl Warp {
     /// Computes an operation in the active lanes in which it is simple enough for `tell`. Returns
     /// the other lanes.
     #[inline(always)]
-    fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<Open>) -> Lanes {
-        let Ledger { sets, noted, notes, .. } = ledger;
+    fn compute_simple(&mut self, ledger: &mut Ledger, to: u32, compute: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<Open>) -> Lanes {
+        let Ledger { sets, noted_lanes, notes, .. } = ledger;
         let to = to as usize;
         let mut others = 0;
         for lane in column::lanes(self.active) {
-            match tell(sets, Floats { columns: &self.columns, noted, notes }, lane) {
+            match compute(sets, Floats { columns: &self.columns, noted_lanes, notes }, lane) {
                 Some(open) => {
                     self.columns[to][lane] = open.value.to_bits();
                     notes[to][lane] = open.trust();
@@ -893,18 +896,18 @@ impl Warp {
                 None => others |= 1 << lane,
             }
         }
-        noted[to] |= self.active & !others;
+        noted_lanes[to] |= self.active & !others;
         self.undefined[to] &= !(self.active & !others);
         others
     }
 
     /// Compares two registers in the lanes in which that is simple. Returns the other lanes.
-    fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
+    fn compare_simple(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
         let at = ledger.at(RegisterOrLocal::Set(to));
-        let Ledger { sets, noted, notes, .. } = ledger;
+        let Ledger { sets, noted_lanes, notes, .. } = ledger;
         let (mut truth, mut open, mut others) = (0, 0, 0);
         for lane in column::lanes(self.active) {
-            let floats = Floats { columns: &self.columns, noted, notes };
+            let floats = Floats { columns: &self.columns, noted_lanes, notes };
             match sets.compared_plainly(op, floats.register(x, lane), floats.register(y, lane)) {
                 Some((holds, trust)) => {
                     truth |= Lanes::from(holds) << lane;
@@ -916,11 +919,11 @@ impl Warp {
                 None => others |= 1 << lane,
             }
         }
-        let told = self.active & !others;
+        let compared = self.active & !others;
         let set = &mut self.sets[to as usize];
-        *set = *set & !told | truth;
-        self.sets_undefined[to as usize] &= !told;
-        noted[at] = noted[at] & !told | open;
+        *set = *set & !compared | truth;
+        self.sets_undefined[to as usize] &= !compared;
+        noted_lanes[at] = noted_lanes[at] & !compared | open;
         others
     }
 
@@ -930,16 +933,16 @@ impl Warp {
     fn judged_derivative(&mut self, ledger: &mut Ledger, code: &Code) -> Lanes {
         let (kind, arithmetic) = (code.c as usize % 4, self.calculator.arithmetic);
         let undefined = self.undefined[code.a as usize] & self.active;
-        let here = if ledger.parting == Parting::Quads { whole(whole(self.active) & !ledger.parted & !undefined) } else { 0 };
-        for first in column::lanes(here & 0x1111_1111_1111_1111) {
+        let judged = if ledger.parting == Parting::Quads { whole(whole(self.active) & !ledger.parted & !undefined) } else { 0 };
+        for first in column::lanes(judged & 0x1111_1111_1111_1111) {
             let values = [0, 1, 2, 3].map(|of: usize| self.float_in(ledger, Slot::Word(code.a), first + of));
             for (of, own) in DIFFERENCES[kind].into_iter().enumerate() {
-                let mut of_rows = |[to, from]: [usize; 2]| difference(&arithmetic, &mut ledger.sets, values[to], values[from]);
+                let mut subtract = |[to, from]: [usize; 2]| difference(&arithmetic, &mut ledger.sets, values[to], values[from]);
                 let result = match [[3, 2], [3, 1]].get(kind) {
-                    None => of_rows(own),
+                    None => subtract(own),
                     // A device may use the difference of the other row or column.
                     Some(&other) => {
-                        let both = of_rows(own).and_then(|own| Ok((own, of_rows(other)?)));
+                        let both = subtract(own).and_then(|own| Ok((own, subtract(other)?)));
                         both.and_then(|(own, other)| either(&mut ledger.sets, own, other))
                     }
                 };
@@ -949,15 +952,16 @@ impl Warp {
                 }
             }
         }
-        self.active & !here
+        self.active & !judged
     }
 
     /// An operand's scalar in a lane.
     fn scalar_in(&self, ledger: &Ledger, of: Component, slot: Slot, lane: usize, instruction: u32) -> Scalar {
         let exact = Scalar::exact(of, self.bits(slot, lane));
-        let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, instruction));
-        let noted = kept(slot).next().and_then(|kept| ledger.noted_trust(kept, lane));
-        Scalar { undefined, trust: noted.unwrap_or(exact.trust), ..exact }
+        let undefined =
+            registers_in(slot).find(|&register| self.is_undefined(register, lane)).map(|register| self.origin(register, lane, instruction));
+        let note = registers_in(slot).next().and_then(|register| ledger.note_of(register, lane));
+        Scalar { undefined, trust: note.unwrap_or(exact.trust), ..exact }
     }
 
     /// A defined 32-bit float.
@@ -965,7 +969,7 @@ impl Warp {
     pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         let Slot::Word(column) = slot else { return Lane::exact(0.0) };
         let float = f32::from_bits(self.columns[column as usize][lane]);
-        match ledger.noted_trust(RegisterOrLocal::Column(column), lane) {
+        match ledger.note_of(RegisterOrLocal::Column(column), lane) {
             Some(trust) => Lane { bits: float.to_bits(), trust },
             None => Lane::exact(float),
         }
@@ -976,7 +980,7 @@ impl Warp {
         match slot {
             Slot::Truth(set) => {
                 let holds = self.sets[set as usize] >> lane & 1 == 1;
-                Lane { trust: ledger.noted_trust(RegisterOrLocal::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
+                Lane { trust: ledger.note_of(RegisterOrLocal::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
             }
             _ => self.float_in(ledger, slot, lane),
         }
@@ -1004,7 +1008,7 @@ impl Warp {
 
     /// Computes one lane of an operation on defined floats and Booleans. `None` if a result is
     /// undefined, or needs [`Warp::judged_lane`].
-    fn judged_lanes(&mut self, ledger: &mut Ledger, site: &Site, op: number::Op, lane: usize) -> Option<()> {
+    fn judged_lanes(&mut self, ledger: &mut Ledger, site: &ComputeSite, op: number::Op, lane: usize) -> Option<()> {
         let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.lane_in(ledger, slot, lane)).collect() };
         let args: SmallVec<[number::Lanes; 3]> = site.args.iter().map(|(_, slots)| of(slots)).collect();
         let columns = |k: usize| usize::from(site.args[k].0.columns);
@@ -1039,8 +1043,8 @@ impl Warp {
             return false;
         }
         (0..first.len()).all(|i| {
-            let at: SmallVec<[f32; 3]> = args.iter().filter_map(|lanes| lanes.get(i)).map(|lane| lane.float()).collect();
-            at.len() < args.len() || number::float::unspecified(op, &at).is_none()
+            let operands: SmallVec<[f32; 3]> = args.iter().filter_map(|lanes| lanes.get(i)).map(|lane| lane.float()).collect();
+            operands.len() < args.len() || number::float::unspecified(op, &operands).is_none()
         })
     }
 
@@ -1051,23 +1055,23 @@ impl Warp {
         } else {
             self.put(slot, lane, scalar.bits);
         }
-        for kept in kept(slot) {
+        for register in registers_in(slot) {
             match scalar.undefined.is_none() && scalar.trust != Scalar::exact(of, scalar.bits).trust {
-                true => ledger.note(kept, lane, scalar.trust),
-                false => ledger.forget(kept, 1 << lane),
+                true => ledger.note(register, lane, scalar.trust),
+                false => ledger.forget(register, 1 << lane),
             }
         }
     }
 
     /// Computes one lane of any instruction. `None` if the lane has to be left to the relation.
-    fn judged_lane(&mut self, ledger: &mut Ledger, site: &Site, lane: usize) -> Option<()> {
+    fn judged_lane(&mut self, ledger: &mut Ledger, site: &ComputeSite, lane: usize) -> Option<()> {
         let profile = ledger.sets.profile();
         let scalars: SmallVec<[Scalars; 3]> = (site.args.iter())
             .map(|(shape, slots)| slots.iter().map(|&slot| self.scalar_in(ledger, shape.scalar, slot, lane, site.instruction)).collect())
             .collect();
         let args: SmallVec<[Operand<'_>; 3]> =
             site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
-        let place = self.computed_at(site, lane);
+        let occurrence = self.occurrence(site, lane);
         let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
         let any_open = scalars.iter().flatten().any(is_open);
         if any_open && (site.operation.signature == Signature::Select || site.no_signed_wrap || site.no_unsigned_wrap) {
@@ -1080,7 +1084,7 @@ impl Warp {
             self.put_scalar(ledger, site.results[0].scalar, site.to[0], lane, scalar);
             return Some(());
         }
-        let mut results = self.calculator.compute(site.operation, &args, &site.results, place).ok()?;
+        let mut results = self.calculator.compute(site.operation, &args, &site.results, occurrence).ok()?;
         if results.iter().any(is_open) {
             // One of two results may be an integer, which has no set.
             let [result] = site.results.as_slice() else { return None };
@@ -1111,27 +1115,27 @@ impl Warp {
     pub(super) fn cross_notes(&mut self, moves: &[Move], overlaps: bool) {
         let active = self.active;
         let Some(ledger) = &mut self.ledger else { return };
-        let pairs = || moves.iter().flat_map(|step| kept(step.to).zip(kept(step.from)));
+        let pairs = || moves.iter().flat_map(|step| registers_in(step.to).zip(registers_in(step.from)));
         if !overlaps {
             return pairs().for_each(|(to, from)| ledger.move_notes(to, from, active));
         }
         let read: Vec<(usize, Lanes, [Trust; LANES])> = pairs()
             .map(|(to, from)| (ledger.at(to), ledger.at(from)))
-            .map(|(to, from)| (to, ledger.noted[from] & active, ledger.notes[from]))
+            .map(|(to, from)| (to, ledger.noted_lanes[from] & active, ledger.notes[from]))
             .collect();
-        for (to, noted, notes) in read {
-            ledger.noted[to] = ledger.noted[to] & !active | noted;
-            column::lanes(noted).for_each(|lane| ledger.notes[to][lane] = notes[lane]);
+        for (to, noted_lanes, notes) in read {
+            ledger.noted_lanes[to] = ledger.noted_lanes[to] & !active | noted_lanes;
+            column::lanes(noted_lanes).for_each(|lane| ledger.notes[to][lane] = notes[lane]);
         }
     }
 
     /// Notes the trust of an input, if its bits do not imply it.
-    pub(super) fn note_input(&mut self, kept: RegisterOrLocal, lane: usize, of: Component, scalar: &Scalar) {
+    pub(super) fn note_input(&mut self, register: RegisterOrLocal, lane: usize, of: Component, scalar: &Scalar) {
         let Some(ledger) = &mut self.ledger else { return };
         let plain = [Trust::CERTAIN, Scalar::exact(of, scalar.bits).trust].contains(&scalar.trust);
         match plain || scalar.undefined.is_some() {
-            true => ledger.forget(kept, 1 << lane),
-            false => ledger.note(kept, lane, scalar.trust),
+            true => ledger.forget(register, 1 << lane),
+            false => ledger.note(register, lane, scalar.trust),
         }
     }
 }
@@ -1140,7 +1144,7 @@ impl Warp {
 #[derive(Clone, Copy)]
 struct Floats<'r> {
     columns: &'r [Column],
-    noted: &'r [Lanes],
+    noted_lanes: &'r [Lanes],
     notes: &'r [[Trust; LANES]],
 }
 
@@ -1148,7 +1152,7 @@ impl<'r> Floats<'r> {
     #[inline(always)]
     fn register(self, register: u32, lane: usize) -> (f32, Option<&'r Trust>) {
         let register = register as usize;
-        let note = if self.noted[register] >> lane & 1 == 1 { Some(&self.notes[register][lane]) } else { None };
+        let note = if self.noted_lanes[register] >> lane & 1 == 1 { Some(&self.notes[register][lane]) } else { None };
         (f32::from_bits(self.columns[register][lane]), note)
     }
 
@@ -1200,7 +1204,7 @@ fn lane_of(scalar: &Scalar) -> Lane {
 }
 
 /// Gives cells to the undecided results.
-fn widen(ledger: &mut Ledger, site: &Site, args: &[Scalars], results: &mut Scalars) -> Option<()> {
+fn widen(ledger: &mut Ledger, site: &ComputeSite, args: &[Scalars], results: &mut Scalars) -> Option<()> {
     let operands: SmallVec<[number::Lanes; 3]> = args.iter().map(|scalars| scalars.iter().map(lane_of).collect()).collect();
     let operands: SmallVec<[(&[Lane], usize); 3]> =
         operands.iter().zip(&site.args).map(|(lanes, (shape, _))| (lanes.as_slice(), usize::from(shape.columns))).collect();

@@ -42,37 +42,37 @@ impl Warp {
     /// Undefined behaviour, as [`Warp::image`].
     pub(super) fn judged_image(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>) -> Result<Lanes, Failure> {
         let access = &shared.program.images[code.c as usize];
-        self.chooses(code, access, shared)?;
-        let Some((_, held)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
+        self.check_selecting_operands(code, access, shared)?;
+        let Some((_, named_image)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
         // The lanes of quads whose lanes are all here by their definite ways.
-        let together = if ledger.parting == Parting::Quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
-        let mut lost = 0;
+        let whole_quads = if ledger.parting == Parting::Quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
+        let mut unjudged = 0;
         for lane in column::lanes(self.active) {
-            if is_implicit(access.op) && together >> lane & 1 == 0 {
-                lost |= 1 << lane;
+            if is_implicit(access.op) && whole_quads >> lane & 1 == 0 {
+                unjudged |= 1 << lane;
                 continue;
             }
-            let found = match access.op {
-                Core::ImageFetch | Core::ImageRead => self.judged_texel(ledger, access, held, lane, code.at, shared),
-                _ => self.judged_sample(ledger, access, held, lane, code.at, shared),
+            let components = match access.op {
+                Core::ImageFetch | Core::ImageRead => self.judged_texel(ledger, access, named_image, lane, code.at, shared),
+                _ => self.judged_sample(ledger, access, named_image, lane, code.at, shared),
             };
-            let Some(found) = found else {
-                lost |= 1 << lane;
+            let Some(components) = components else {
+                unjudged |= 1 << lane;
                 continue;
             };
-            let integers = held.named.image.format().numeric().is_integer();
-            let of = if integers { Component::U32 } else { Component::F32 };
-            for (&slot, scalar) in access.results.iter().zip(found) {
-                self.put_scalar(ledger, of, slot, lane, scalar);
+            let integers = named_image.declared.image.format().numeric().is_integer();
+            let component = if integers { Component::U32 } else { Component::F32 };
+            for (&slot, scalar) in access.results.iter().zip(components) {
+                self.put_scalar(ledger, component, slot, lane, scalar);
             }
         }
-        Ok(lost)
+        Ok(unjudged)
     }
 
     /// Whether an operand of integers is decided in a lane.
     fn is_certain(&self, ledger: &Ledger, slots: &Slots, lane: usize) -> bool {
         slots.iter().all(|&slot| match slot {
-            Slot::Word(column) => ledger.noted_trust(RegisterOrLocal::Column(column), lane).is_none(),
+            Slot::Word(column) => ledger.note_of(RegisterOrLocal::Column(column), lane).is_none(),
             _ => false,
         })
     }
@@ -81,18 +81,18 @@ impl Warp {
         &self,
         ledger: &mut Ledger,
         access: &ImageAccess,
-        held: &NamedImage<'_>,
+        named_image: &NamedImage<'_>,
         lane: usize,
         instruction: u32,
         shared: &Shared<'_>,
     ) -> Option<Scalars> {
         let certain = access.choosing.iter().all(|(_, slots)| self.is_certain(ledger, slots, lane));
-        if !certain || held.written.is_some() {
+        if !certain || named_image.written.is_some() {
             return None;
         }
-        let (at, level) = self.texel_place(access, held, lane);
-        let texel = held.named.image.fetch_by(&self.calculator.images, at, level, shared.images.robustness);
-        let numeric = held.named.image.format().numeric();
+        let (at, level) = self.texel_place(access, named_image, lane);
+        let texel = named_image.declared.image.fetch_by(&self.calculator.images, at, level, shared.images.robustness);
+        let numeric = named_image.declared.image.format().numeric();
         let component = |c: usize| match texel.undefined[c] {
             Some(kind) => Scalar::undefined(Origin { kind, instruction, invocation: self.number + lane as u32 }),
             None => {
@@ -100,9 +100,9 @@ impl Warp {
                 if numeric.is_integer() { scalar } else { celled(ledger, scalar, || Set::of_f32(texel.allowed[c])) }
             }
         };
-        let all: Scalars = (0..4).map(component).collect();
-        let decided = |scalar: &Scalar| scalar.undefined.is_some() || scalar.trust.is_decided(ledger.sets.profile());
-        (!numeric.is_integer() || all.iter().all(decided)).then_some(all)
+        let components: Scalars = (0..4).map(component).collect();
+        let is_decided = |scalar: &Scalar| scalar.undefined.is_some() || scalar.trust.is_decided(ledger.sets.profile());
+        (!numeric.is_integer() || components.iter().all(is_decided)).then_some(components)
     }
 
     /// The range of a float, and whether all rewritings give the same.
@@ -127,46 +127,46 @@ impl Warp {
         &self,
         ledger: &mut Ledger,
         access: &ImageAccess,
-        held: &NamedImage<'_>,
+        named_image: &NamedImage<'_>,
         lane: usize,
         instruction: u32,
         shared: &Shared<'_>,
     ) -> Option<Scalars> {
-        let (image, sampler) = (held.named.image, shared.images.sampler(access)?);
-        let made = |kind| Scalar::undefined(Origin { kind, instruction, invocation: self.number + lane as u32 });
+        let (image, sampler) = (named_image.declared.image, shared.images.sampler(access)?);
+        let undefined_scalar = |kind| Scalar::undefined(Origin { kind, instruction, invocation: self.number + lane as u32 });
         let all = |scalar: Scalar| -> Scalars { access.results.iter().map(|_| scalar).collect() };
         let offsets = [Choice::ConstOffset, Choice::Offset, Choice::ConstOffsets].into_iter().filter_map(|of| access.choice(of));
-        if held.written.is_some() || !offsets.clone().all(|slots| self.is_certain(ledger, slots, lane)) {
+        if named_image.written.is_some() || !offsets.clone().all(|slots| self.is_certain(ledger, slots, lane)) {
             return None;
         }
         let (shape, coordinate) = (image.shape(), &access.choosing[0].1);
         let mut certified = true;
-        let mut number = |slots: &Slots, k: usize| {
-            let (inexact, exactly) = slots.get(k).map_or((Inexact::exact(0.0), true), |&slot| self.inexact(ledger, slot, lane));
-            certified &= exactly;
+        let mut operand = |slots: &Slots, k: usize| {
+            let (inexact, is_certified) = slots.get(k).map_or((Inexact::exact(0.0), true), |&slot| self.inexact(ledger, slot, lane));
+            certified &= is_certified;
             inexact
         };
         let directions = shape.directions();
-        let mut at = [0, 1, 2].map(|k| if k < directions { number(coordinate, k) } else { Inexact::exact(0.0) });
-        let layer = if shape.is_layered() { number(coordinate, directions) } else { Inexact::exact(0.0) };
+        let mut at = [0, 1, 2].map(|k| if k < directions { operand(coordinate, k) } else { Inexact::exact(0.0) });
+        let layer = if shape.is_layered() { operand(coordinate, directions) } else { Inexact::exact(0.0) };
         let compares = !access.value.is_empty();
-        let mut reference = compares.then(|| number(&access.value, 0));
+        let mut reference = compares.then(|| operand(&access.value, 0));
         if projects(access.op) {
-            let q = number(coordinate, 2);
+            let q = operand(coordinate, 2);
             (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
         }
-        if let Some(origin) = self.made_in(&access.value, 0, lane, instruction).filter(|_| compares) {
+        if let Some(origin) = self.operand_origin(&access.value, 0, lane, instruction).filter(|_| compares) {
             return Some(all(Scalar::undefined(origin)));
         }
         let offset = self.offset(access, shape, lane);
-        let four = access.choice(Choice::ConstOffsets);
-        if is_unfit(access.op, image, sampler, offset != [0; 3] || four.is_some()) {
-            return Some(all(made(Unspecified::ImageSampler)));
+        let four_offsets = access.choice(Choice::ConstOffsets);
+        if is_unfit(access.op, image, sampler, offset != [0; 3] || four_offsets.is_some()) {
+            return Some(all(undefined_scalar(Unspecified::ImageSampler)));
         }
         let lod = match (access.choice(Choice::Lod), access.gradients()) {
-            (Some(slots), _) => Lod::Explicit(number(slots, 0)),
+            (Some(slots), _) => Lod::Explicit(operand(slots, 0)),
             (None, Some([dx, dy])) => {
-                let [dx, dy] = [dx, dy].map(|slots| [0, 1, 2].map(|axis| number(slots, axis)));
+                let [dx, dy] = [dx, dy].map(|slots| [0, 1, 2].map(|axis| operand(slots, axis)));
                 Lod::Derivatives { dx, dy, bias: 0.0 }
             }
             (None, None) => {
@@ -189,26 +189,26 @@ impl Warp {
         let precision = shared.images.precision.unwrap_or_else(|| Precision::least(image.format()));
         let sampling = Sampling { image, sampler, precision, rules: &self.calculator.images, offset };
         let (at, format) = (Location { at, layer }, image.format());
-        let mut shown = |found: Result<Sampled, SamplerError>| -> Scalars {
+        let mut components = |found: Result<Sampled, SamplerError>| -> Scalars {
             let undefined = Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() };
             let found = found.unwrap_or(undefined);
             let component = |c: usize| match found.undefined[c] {
-                Some(kind) => made(kind),
+                Some(kind) => undefined_scalar(kind),
                 None => component(ledger, &found, format, c, compares, certified),
             };
             (0..access.results.len().min(4)).map(component).collect()
         };
         let gathers = matches!(access.op, Core::ImageGather | Core::ImageDrefGather);
-        let which = usize::from(access.component);
-        let found = match four {
-            _ if !gathers => shown(sampling.sample(at, lod, reference)),
-            None => shown(sampling.gather(at, which, reference)),
+        let gathered_component = usize::from(access.component);
+        let found = match four_offsets {
+            _ if !gathers => components(sampling.sample(at, lod, reference)),
+            None => components(sampling.gather(at, gathered_component, reference)),
             Some(slots) => {
-                let one = |k: usize| {
+                let gather_one = |k: usize| {
                     let offset = self.offset_of(slots, k, shape, lane);
-                    shown(Sampling { offset, ..sampling }.gather(at, which, reference))[FIRST]
+                    components(Sampling { offset, ..sampling }.gather(at, gathered_component, reference))[FIRST]
                 };
-                (0..4).map(one).collect()
+                (0..4).map(gather_one).collect()
             }
         };
         let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(ledger.sets.profile());
@@ -221,7 +221,7 @@ impl Warp {
         coordinate.iter().take(directions).all(|&slot| {
             let pairs: SmallVec<[[usize; 2]; 4]> = DIFFERENCES[2..].iter().flat_map(|kind| [kind[0], kind[3]]).collect();
             pairs.into_iter().all(|pair| {
-                let [to, from] = pair.map(|of| [self.float_in(ledger, slot, first + of)]);
+                let [to, from] = pair.map(|index| [self.float_in(ledger, slot, first + index)]);
                 let difference = Arithmetic::default().apply(Op::Sub, &[Tuple::vector(&to), Tuple::vector(&from)]);
                 difference[0].trust.grid.is_some()
             })
@@ -235,7 +235,7 @@ fn component(ledger: &mut Ledger, found: &Sampled, format: Format, c: usize, com
     let zero_sign = format.numeric() != Numeric::Float || compares || c >= format.channels().len();
     let scalar = texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign);
     let scalar = if certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } };
-    let allowed = || found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
+    let allowed = || found.allowed.0.iter().fold(Set::NONE, |set, interval| set.union(Set::of_f32(interval[c])));
     if format.numeric().is_integer() { scalar } else { celled(ledger, scalar, allowed) }
 }
 

@@ -3,12 +3,12 @@
 use smallvec::SmallVec;
 
 use super::super::column::{self, Column, LANES, Lanes};
-use super::super::program::{Site, Slot};
+use super::super::program::{ComputeSite, Slot};
 use super::codes::Done;
-use super::warp::{Warp, kept};
+use super::warp::{Warp, registers_in};
 use super::{Failure, Shared};
 use crate::number::{Computed, Op, Trust, Wide, float, integer};
-use crate::spirv::operation::{Bits, Operand, Scalar as Component, Shape, Signature, Site as Where, component, pair, pure};
+use crate::spirv::operation::{Bits, Occurrence, Operand, Scalar as Component, Shape, Signature, component, pair, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
@@ -20,9 +20,9 @@ fn is_word(scalar: &Component) -> bool {
 
 impl Warp {
     /// Computes an instruction, lane by lane or by columns.
-    pub(super) fn compute(&mut self, site: &Site, shared: &Shared<'_>) -> Done {
+    pub(super) fn compute(&mut self, site: &ComputeSite, shared: &Shared<'_>) -> Done {
         let slots: SmallVec<[Slot; 8]> = site.args.iter().flat_map(|(_, slots)| slots).copied().collect();
-        let doubtful = slots.iter().flat_map(|&slot| kept(slot)).fold(0, |all, kept| all | *self.undefined_mut(kept));
+        let doubtful = slots.iter().flat_map(|&slot| registers_in(slot)).fold(0, |all, register| all | *self.undefined_mut(register));
         let simple = if self.calculator.planted.is_some() { 0 } else { self.active & !doubtful };
         match (site.is_single(), slots.as_slice()) {
             (true, &[a]) => self.compute_single(site, [a], simple, shared),
@@ -37,15 +37,15 @@ impl Warp {
     }
 
     /// Computes an operation on one component of each operand.
-    fn compute_single<const N: usize>(&mut self, site: &Site, slots: [Slot; N], simple: Lanes, shared: &Shared<'_>) -> Done {
+    fn compute_single<const N: usize>(&mut self, site: &ComputeSite, slots: [Slot; N], simple: Lanes, shared: &Shared<'_>) -> Done {
         let environment = self.calculator.environment;
-        let from: [_; N] = std::array::from_fn(|k| site.args[k.min(site.args.len() - 1)].0.scalar);
+        let components: [_; N] = std::array::from_fn(|k| site.args[k.min(site.args.len() - 1)].0.scalar);
         let (to, result) = (site.to[0], site.results[0].scalar);
-        let (mut values, mut valued) = ([0; LANES], 0);
+        let (mut values, mut computed_lanes) = ([0; LANES], 0);
         let is_plain = !site.no_signed_wrap && !site.no_unsigned_wrap;
         if simple == self.active
             && is_plain
-            && from.iter().chain([&result]).all(is_word)
+            && components.iter().chain([&result]).all(is_word)
             && let Some(args) = self.words_of(&slots)
             && let Some(values) = integer::side_by_side(site.operation.instruction, &args, simple, environment)
         {
@@ -53,7 +53,7 @@ impl Warp {
             return Ok(());
         }
         if simple == self.active
-            && from.iter().chain([&result]).all(|scalar| *scalar == Component::F32)
+            && components.iter().chain([&result]).all(|scalar| *scalar == Component::F32)
             && let Some(args) = self.words_of(&slots)
             && let Some(values) = float::side_by_side(site.operation.op, site.operation.instruction, &args, simple)
         {
@@ -63,24 +63,24 @@ impl Warp {
         for lane in column::lanes(self.active) {
             let bits = slots.map(|slot| self.bits(slot, lane));
             let computed = match simple >> lane & 1 == 1 && (is_plain || !site.may_wrap(&bits)) {
-                true => component(site.operation, &from, result, &bits, environment),
+                true => component(site.operation, &components, result, &bits, environment),
                 false => None,
             };
             match computed {
                 Some(Computed::Value(bits)) => {
                     values[lane] = bits;
-                    valued |= 1 << lane;
+                    computed_lanes |= 1 << lane;
                 }
                 Some(component) => self.put_component(site, to, component, lane, shared)?,
                 None => self.compute_doubtful(site, lane, shared)?,
             }
         }
-        self.put_all(to, valued, &values);
+        self.put_all(to, computed_lanes, &values);
         Ok(())
     }
 
     /// Computes an operation with two results on one component of each of two integers.
-    fn compute_pair(&mut self, site: &Site, slots: [Slot; 2], simple: Lanes, shared: &Shared<'_>) -> Done {
+    fn compute_pair(&mut self, site: &ComputeSite, slots: [Slot; 2], simple: Lanes, shared: &Shared<'_>) -> Done {
         let width = site.args[0].0.scalar.width();
         if simple == self.active
             && site.args.iter().all(|(shape, _)| is_word(&shape.scalar))
@@ -91,25 +91,25 @@ impl Warp {
             return Ok(());
         }
         let mut values = [[0; LANES]; 2];
-        let mut valued = 0;
+        let mut computed_lanes = 0;
         for lane in column::lanes(self.active) {
             let [x, y] = slots.map(|slot| self.bits(slot, lane));
             match pair(site.operation, width, x, y).filter(|_| simple >> lane & 1 == 1) {
                 Some(bits) => {
                     values.iter_mut().zip(bits).for_each(|(values, bits)| values[lane] = bits);
-                    valued |= 1 << lane;
+                    computed_lanes |= 1 << lane;
                 }
                 None => self.compute_doubtful(site, lane, shared)?,
             }
         }
         for (&to, values) in site.to.iter().zip(&values) {
-            self.put_all(to, valued, values);
+            self.put_all(to, computed_lanes, values);
         }
         Ok(())
     }
 
     /// Computes an operation on operands of several components, whose slots are in sequence.
-    fn compute_whole(&mut self, site: &Site, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
+    fn compute_whole(&mut self, site: &ComputeSite, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
         if simple == self.active && self.compute_columns(site, slots).is_some() {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Warp {
     /// Computes such an operation by columns. The operands and the result must be 32-bit floats
     /// that are defined in the active lanes. `None` if this is not so, or if the operation has no
     /// form for columns. Then nothing is done.
-    fn compute_columns(&mut self, site: &Site, slots: &[Slot]) -> Option<()> {
+    fn compute_columns(&mut self, site: &ComputeSite, slots: &[Slot]) -> Option<()> {
         let op = site.operation.op?;
         let is_float = |shape: &Shape| shape.scalar == Component::Float { width: 32 };
         if !site.args.iter().map(|(shape, _)| shape).chain(&site.results).all(is_float) {
@@ -182,46 +182,46 @@ impl Warp {
         let column = &mut self.columns[to as usize];
         match self.active {
             Lanes::MAX => *column = *words,
-            some => column::lanes(some).for_each(|lane| column[lane] = words[lane]),
+            lanes => column::lanes(lanes).for_each(|lane| column[lane] = words[lane]),
         }
         self.undefined[to as usize] &= !self.active;
     }
 
     #[inline]
-    fn put_component(&mut self, site: &Site, to: Slot, component: Computed, lane: usize, shared: &Shared<'_>) -> Done {
+    fn put_component(&mut self, site: &ComputeSite, to: Slot, component: Computed, lane: usize, shared: &Shared<'_>) -> Done {
         match component {
             Computed::Value(bits) => self.put(to, lane, bits),
             Computed::Undefined(kind) => {
                 let invocation = self.number + lane as u32;
                 self.put_undefined(to, lane, Origin { kind, instruction: site.instruction, invocation });
             }
-            Computed::Behaviour(ub) => return Err(self.faulty(ub, site, lane, shared)),
+            Computed::Behaviour(ub) => return Err(self.computation_failure(ub, site, lane, shared)),
         }
         Ok(())
     }
 
     /// The site of a lane's computation, for reports and for the decorations that exclude wrapping.
-    pub(super) fn computed_at(&self, site: &Site, lane: usize) -> Where {
+    pub(super) fn occurrence(&self, site: &ComputeSite, lane: usize) -> Occurrence {
         let (instruction, invocation) = (site.instruction, self.number + lane as u32);
-        Where { instruction, invocation, no_signed_wrap: site.no_signed_wrap, no_unsigned_wrap: site.no_unsigned_wrap }
+        Occurrence { instruction, invocation, no_signed_wrap: site.no_signed_wrap, no_unsigned_wrap: site.no_unsigned_wrap }
     }
 
     /// Computes an instruction in a lane where an operand may be undefined, or the result may wrap.
-    fn compute_doubtful(&mut self, site: &Site, lane: usize, shared: &Shared<'_>) -> Done {
+    fn compute_doubtful(&mut self, site: &ComputeSite, lane: usize, shared: &Shared<'_>) -> Done {
         let mut scalars: SmallVec<[SmallVec<[Scalar; 4]>; 3]> = SmallVec::new();
         for (_, slots) in &site.args {
             let scalar = |&slot: &Slot| {
-                let doubtful = kept(slot).find(|&k| self.is_undefined(k, lane));
-                let undefined = doubtful.map(|kept| self.origin(kept, lane, site.instruction));
+                let doubtful = registers_in(slot).find(|&k| self.is_undefined(k, lane));
+                let undefined = doubtful.map(|register| self.origin(register, lane, site.instruction));
                 Scalar { bits: self.bits(slot, lane), trust: Trust::CERTAIN, undefined }
             };
             scalars.push(slots.iter().map(scalar).collect());
         }
         let args: SmallVec<[Operand<'_>; 3]> =
             site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
-        let place = self.computed_at(site, lane);
-        match self.calculator.compute(site.operation, &args, &site.results, place) {
-            Err(ub) => return Err(self.faulty(ub, site, lane, shared)),
+        let occurrence = self.occurrence(site, lane);
+        match self.calculator.compute(site.operation, &args, &site.results, occurrence) {
+            Err(ub) => return Err(self.computation_failure(ub, site, lane, shared)),
             Ok(results) => {
                 for (&slot, scalar) in site.to.iter().zip(results) {
                     match scalar.undefined {
@@ -235,17 +235,17 @@ impl Warp {
     }
 
     #[cold]
-    fn faulty(&self, ub: Ub, site: &Site, lane: usize, shared: &Shared<'_>) -> Failure {
+    fn computation_failure(&self, ub: Ub, site: &ComputeSite, lane: usize, shared: &Shared<'_>) -> Failure {
         let module = &shared.program.module;
         // For each operand: its components in all sites of the instruction.
         let ids = module.instructions().get(site.instruction as usize).map_or(&[][..], |i| report::computed_from(module, i));
-        let sites: Vec<&Site> = shared.program.sites.iter().filter(|s| s.instruction == site.instruction).collect();
+        let sites: Vec<&ComputeSite> = shared.program.sites.iter().filter(|s| s.instruction == site.instruction).collect();
         let undefined = ids.iter().enumerate().find_map(|(k, &id)| {
             let mut slots = sites.iter().filter_map(|site| site.args.get(k)).flat_map(|(_, slots)| slots.iter().copied());
-            let found = slots.find_map(|slot| kept(slot).find(|&k| self.is_undefined(k, lane)))?;
-            Some((id, self.origin(found, lane, site.instruction)))
+            let register = slots.find_map(|slot| registers_in(slot).find(|&k| self.is_undefined(k, lane)))?;
+            Some((id, self.origin(register, lane, site.instruction)))
         });
-        self.broken(shared, ub, report::computation(module, site.instruction, ub, undefined), site.instruction, 1 << lane)
+        self.failure(shared, ub, report::computation(module, site.instruction, ub, undefined), site.instruction, 1 << lane)
     }
 
     pub(super) fn put(&mut self, slot: Slot, lane: usize, bits: u64) {
@@ -260,29 +260,29 @@ impl Warp {
                 *set = *set & !(1 << lane) | (bits & 1) << lane;
             }
         }
-        for kept in kept(slot) {
-            *self.undefined_mut(kept) &= !(1 << lane);
+        for register in registers_in(slot) {
+            *self.undefined_mut(register) &= !(1 << lane);
         }
     }
 
     /// Writes a slot in some lanes, from values by lane.
-    fn put_all(&mut self, slot: Slot, some: Lanes, bits: &[u64; LANES]) {
+    fn put_all(&mut self, slot: Slot, lanes: Lanes, bits: &[u64; LANES]) {
         match slot {
             Slot::Word(column) => {
                 let column = &mut self.columns[column as usize];
-                column::lanes(some).for_each(|lane| column[lane] = bits[lane] as u32);
+                column::lanes(lanes).for_each(|lane| column[lane] = bits[lane] as u32);
             }
-            _ => return column::lanes(some).for_each(|lane| self.put(slot, lane, bits[lane])),
+            _ => return column::lanes(lanes).for_each(|lane| self.put(slot, lane, bits[lane])),
         }
-        for kept in kept(slot) {
-            *self.undefined_mut(kept) &= !some;
+        for register in registers_in(slot) {
+            *self.undefined_mut(register) &= !lanes;
         }
     }
 
     pub(super) fn put_undefined(&mut self, slot: Slot, lane: usize, origin: Origin) {
-        for kept in kept(slot) {
-            *self.undefined_mut(kept) |= 1 << lane;
-            self.origins.insert((kept, lane as u8), origin);
+        for register in registers_in(slot) {
+            *self.undefined_mut(register) |= 1 << lane;
+            self.origins.insert((register, lane as u8), origin);
         }
     }
 }

@@ -17,7 +17,7 @@ struct Memory {
     words: Vec<AtomicU32>,
     length: u64,
     /// The number of undefined bytes. While it is 0, the table is not read.
-    any_undefined: AtomicU64,
+    undefined_count: AtomicU64,
     undefined: Mutex<FxHashMap<u32, Origin>>,
     /// The accesses by variable, if several variables name the memory and not all are Aliased.
     aliases: Option<Mutex<Aliases>>,
@@ -26,7 +26,7 @@ struct Memory {
 /// The memories, and the memory of each buffer variable.
 pub(in super::super) struct Buffers {
     memories: Vec<Memory>,
-    of_variable: Vec<usize>,
+    memory_by_variable: Vec<usize>,
 }
 
 impl Buffers {
@@ -40,22 +40,22 @@ impl Buffers {
                 whole.iter().chain(last).map(|four| AtomicU32::new(u32::from_le_bytes(*four))).collect()
             },
             length: bytes.len() as u64,
-            any_undefined: AtomicU64::new(0),
+            undefined_count: AtomicU64::new(0),
             undefined: Mutex::default(),
             aliases: None,
         };
         let mut memories: Vec<Memory> = dispatch.resources.buffers.iter().map(|b| memory(&b.bytes)).collect();
         memories.push(memory(dispatch.resources.push_constants));
-        let of = |descriptor: Option<(u32, u32)>| match descriptor {
+        let memory_number = |descriptor: Option<(u32, u32)>| match descriptor {
             None => dispatch.resources.buffers.len(),
             Some((set, binding)) => dispatch.resources.buffers.iter().position(|b| b.set == set && b.binding == binding).unwrap_or(0),
         };
-        let of_variable: Vec<usize> = program.buffers.iter().map(|b| of(b.descriptor)).collect();
+        let memory_by_variable: Vec<usize> = program.buffers.iter().map(|b| memory_number(b.descriptor)).collect();
         for (at, memory) in memories.iter_mut().enumerate() {
-            let named = program.buffers.iter().zip(&of_variable).filter(|(_, of)| **of == at);
+            let named = program.buffers.iter().zip(&memory_by_variable).filter(|(_, memory_number)| **memory_number == at);
             memory.aliases = Aliases::of(&named.map(|(b, _)| (b.id, b.aliased)).collect::<Vec<_>>()).map(Mutex::new);
         }
-        Buffers { memories, of_variable }
+        Buffers { memories, memory_by_variable }
     }
 
     /// Whether several variables that are not all Aliased name the memory.
@@ -81,7 +81,7 @@ impl Buffers {
     /// The number of a variable's memory.
     #[inline]
     pub(super) fn memory_of(&self, variable: u8) -> usize {
-        self.of_variable[variable as usize]
+        self.memory_by_variable[variable as usize]
     }
 
     pub(super) fn length(&self, variable: u8) -> u64 {
@@ -106,7 +106,7 @@ impl Buffers {
     /// Whether a byte of the memory is undefined.
     #[inline]
     pub(super) fn has_undefined(&self, memory: usize) -> bool {
-        self.memories[memory].any_undefined.load(R) != 0
+        self.memories[memory].undefined_count.load(R) != 0
     }
 
     /// The origin of the first undefined byte among these, if there is one.
@@ -127,7 +127,7 @@ impl Buffers {
                 None => drop(table.remove(&byte)),
             }
         }
-        memory.any_undefined.store(table.len() as u64, R);
+        memory.undefined_count.store(table.len() as u64, R);
     }
 
     pub(super) fn bytes(&self, at: usize) -> Vec<u8> {

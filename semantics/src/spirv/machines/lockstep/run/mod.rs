@@ -75,8 +75,8 @@ impl FoundUb {
     /// GlobalInvocationId of an invocation.
     pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
         let FoundUb { ub, what, instruction, invocation, step, earlier, calls } = self;
-        let place = |instruction, by| report::site(module, instruction, by, global(by));
-        let earlier = earlier.map(|(instruction, by)| Box::new(place(instruction, by)));
+        let place = |instruction, invocation| report::site(module, instruction, invocation, global(invocation));
+        let earlier = earlier.map(|(instruction, invocation)| Box::new(place(instruction, invocation)));
         let calls = report::calls(module, calls);
         (ub, what, Box::new(Site { step, earlier, calls, ..place(instruction, invocation) }))
     }
@@ -146,10 +146,10 @@ pub(super) struct Shared<'r> {
     /// The most instructions that may be executed.
     pub(super) fuel: u64,
     /// The number of turns taken. The most turns are in the dispatch's limits.
-    pub(super) turned: AtomicU64,
+    pub(super) turns: AtomicU64,
     /// The number of times that a workgroup left a barrier together.
-    pub(super) met: AtomicU64,
-    pub(super) broken: AtomicBool,
+    pub(super) barriers_passed: AtomicU64,
+    pub(super) failed: AtomicBool,
     /// Whether workgroups run one after the other. Then a report names the first fault.
     pub(super) in_order: bool,
     /// The order, as defined by [`Watch::order`].
@@ -163,7 +163,7 @@ pub(super) struct Shared<'r> {
     /// size, it is the number of bits of a ballot.
     pub(super) subgroup_size: u32,
     /// Whether a group instruction ran in a subgroup whose lanes had taken several paths.
-    pub(super) parted: AtomicBool,
+    pub(super) diverged: AtomicBool,
 }
 
 /// The state that the warps of one workgroup share.
@@ -234,9 +234,9 @@ impl Program {
         let threads = if threads == 0 { cores() } else { threads }.min(groups.max(1) as usize);
         if threads > 1
             && !self.in_order
-            && let Some((observation, parted)) = self.side_by_side(dispatch, groups, threads)
+            && let Some((observation, diverged)) = self.side_by_side(dispatch, groups, threads)
         {
-            return (Outcome::Observed(observation), parted);
+            return (Outcome::Observed(observation), diverged);
         }
         // The workgroups run in order, so that the report is always the same. The first run does
         // not record what a report says besides the instruction. If it finds a fault, a second run
@@ -273,13 +273,13 @@ impl Program {
         let next = AtomicU32::new(0);
         let work = || {
             let mut warps = Vec::new();
-            while let Some(some) = taken(&next, groups, threads as u32) {
-                for number in some {
-                    if shared.broken.load(Ordering::Relaxed) {
+            while let Some(range) = next_workgroups(&next, groups, threads as u32) {
+                for number in range {
+                    if shared.failed.load(Ordering::Relaxed) {
                         return;
                     }
                     if self.workgroup(&shared, number, &mut warps, &mut DetectorState::default()).is_err() {
-                        shared.broken.store(true, Ordering::Relaxed);
+                        shared.failed.store(true, Ordering::Relaxed);
                     }
                 }
             }
@@ -288,9 +288,10 @@ impl Program {
             (1..threads).for_each(|_| drop(scope.spawn(work)));
             work();
         });
-        let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions
-            && shared.turned.load(Ordering::Relaxed) <= dispatch.limits.turns;
-        (within && !shared.broken.load(Ordering::Relaxed)).then(|| (shared.observation(), shared.parted.load(Ordering::Relaxed)))
+        let is_within_limits = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions
+            && shared.turns.load(Ordering::Relaxed) <= dispatch.limits.turns;
+        (is_within_limits && !shared.failed.load(Ordering::Relaxed))
+            .then(|| (shared.observation(), shared.diverged.load(Ordering::Relaxed)))
     }
 
     /// Runs workgroups one after the other. `exact` counts the steps of each invocation, and finds
@@ -306,37 +307,37 @@ impl Program {
             (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
             (true, Err(_)) => None,
         };
-        let mut handed = DetectorState { detector, atomics: watch.atomics.then(Atomics::default) };
-        let broken = permuted(groups, watch.order).find_map(|number| {
-            let broken = self.workgroup(&shared, number, &mut warps, &mut handed).err()?;
-            Some(match broken {
+        let mut state = DetectorState { detector, atomics: watch.atomics.then(Atomics::default) };
+        let failure = permuted(groups, watch.order).find_map(|number| {
+            let failure = self.workgroup(&shared, number, &mut warps, &mut state).err()?;
+            Some(match failure {
                 Failure::OutOfFuel => Outcome::OutOfFuel,
                 Failure::Late(limit) => Outcome::Limit(limit),
                 Failure::Unsupported(what) => Outcome::Unsupported(what),
                 Failure::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
-                Failure::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
+                Failure::Undefined(found) => Outcome::Undefined(self.undefined(dispatch, *found)),
             })
         });
-        let came_to = |number: usize| warps.iter().any(|warp| warp.came_to[number]);
-        let ran = self.blocks.iter().enumerate().filter(|&(number, _)| came_to(number));
-        let mut blocks: Vec<u32> = ran.map(|(_, block)| self.module.place(block.at as usize).block).collect();
+        let is_reached = |number: usize| warps.iter().any(|warp| warp.reached[number]);
+        let blocks_reached = self.blocks.iter().enumerate().filter(|&(number, _)| is_reached(number));
+        let mut blocks: Vec<u32> = blocks_reached.map(|(_, block)| self.module.place(block.at as usize).block).collect();
         // The parts of a block are neighbours.
         blocks.dedup();
         let watched = Watched {
-            barriers: shared.met.load(Ordering::Relaxed),
+            barriers: shared.barriers_passed.load(Ordering::Relaxed),
             blocks,
-            atomics: handed.atomics.unwrap_or_default(),
-            parted: shared.parted.load(Ordering::Relaxed),
+            atomics: state.atomics.unwrap_or_default(),
+            parted: shared.diverged.load(Ordering::Relaxed),
         };
-        (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
+        (failure.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
     /// The most invocations of a warp in the given order: a whole number of subgroups.
     fn width(&self, dispatch: &Dispatch<'_>, order: u64) -> u64 {
-        let whole = if self.subgroups { self.subgroup(dispatch).into() } else { 1 };
+        let subgroup = if self.subgroups { self.subgroup(dispatch).into() } else { 1 };
         match order {
             0 => LANES as u64,
-            _ => self.invocations().div_ceil(PARTS).clamp(1, LANES as u64).next_multiple_of(whole),
+            _ => self.invocations().div_ceil(PARTS).clamp(1, LANES as u64).next_multiple_of(subgroup),
         }
     }
 
@@ -366,13 +367,13 @@ impl Program {
             }
         }
         for buffer in &self.buffers {
-            if let Some(what) = missing(buffer, dispatch) {
+            if let Some(what) = buffer_fault(buffer, dispatch) {
                 return Some(Outcome::Unsupported(what));
             }
         }
         let warps = self.invocations().div_ceil(self.width(dispatch, order));
         let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
-        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 2 * races::EACH as u64).sum();
+        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 2 * races::RECORDS_PER_WORD as u64).sum();
         if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
             return Some(Outcome::Limit(Limit { what: "bytes of memory", bound: dispatch.limits.memory }));
         }
@@ -389,8 +390,8 @@ impl Program {
         let lengths = lengths.collect();
         let shadow = Shadow::new(self, &buffers);
         let robust = dispatch.resources.robustness != Robustness::None;
-        let [executed, turned, met] = [(); 3].map(|()| AtomicU64::new(0));
-        let [broken, parted] = [(); 2].map(|()| AtomicBool::new(false));
+        let [executed, turns, barriers_passed] = [(); 3].map(|()| AtomicU64::new(0));
+        let [failed, diverged] = [(); 2].map(|()| AtomicBool::new(false));
         let fuel = dispatch.limits.instructions;
         let images = Images::new(self, dispatch);
         Shared {
@@ -402,27 +403,27 @@ impl Program {
             lengths,
             executed,
             fuel,
-            turned,
-            met,
-            broken,
+            turns,
+            barriers_passed,
+            failed,
             in_order,
             order: 0,
             robust,
             subgroup: self.subgroup(dispatch),
             subgroup_size: if self.subgroups { self.subgroup(dispatch) } else { dispatch.resources.subgroup_size.unwrap_or(BALLOT) },
-            parted,
+            diverged,
         }
     }
 
-    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut DetectorState) -> Result<(), Failure> {
-        let mut group = self.group(shared, number, handed);
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, state: &mut DetectorState) -> Result<(), Failure> {
+        let mut group = self.group(shared, number, state);
         self.run_group(shared, &mut group, warps)?;
-        *handed = DetectorState { detector: group.detector, atomics: group.atomics };
+        *state = DetectorState { detector: group.detector, atomics: group.atomics };
         Ok(())
     }
 
     /// The initial state of a workgroup.
-    fn group(&self, shared: &Shared<'_>, number: u32, handed: &mut DetectorState) -> Group {
+    fn group(&self, shared: &Shared<'_>, number: u32, state: &mut DetectorState) -> Group {
         let mut group = Group {
             number,
             id: shared.dispatch.workgroup_id(number),
@@ -431,8 +432,8 @@ impl Program {
             origins: rustc_hash::FxHashMap::default(),
             shadow: races::GroupShadow::new(self.shared as usize),
             phases: races::Phases::default(),
-            detector: handed.detector.take(),
-            atomics: handed.atomics.take(),
+            detector: state.detector.take(),
+            atomics: state.atomics.take(),
         };
         for &(scalar, bits) in &self.initial_shared {
             group.words[scalar as usize] = bits;
@@ -474,7 +475,7 @@ impl Program {
                 return Err(Failure::Stuck("lanes wait where there is no barrier".into()));
             };
             warps.iter_mut().for_each(|warp| warp.release(self));
-            shared.met.fetch_add(1, Ordering::Relaxed);
+            shared.barriers_passed.fetch_add(1, Ordering::Relaxed);
             if let Some(detector) = &mut group.detector {
                 detector.workgroup_barrier(number, scope, &semantics);
             }
@@ -490,14 +491,14 @@ impl Program {
     /// The fault if some of a workgroup's invocations wait at a barrier that others never reach.
     #[cold]
     fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Failure {
-        let each = self.invocations() as u32;
+        let invocations = self.invocations() as u32;
         let mut paths: Vec<&Path> = Vec::new();
-        let mut waits = vec![Wait::Ended; each as usize];
+        let mut waits = vec![Wait::Ended; invocations as usize];
         for warp in warps {
             for parked in &warp.parked {
-                let known = paths.iter().position(|path| **path == parked.path);
-                let instance = known.unwrap_or(paths.len());
-                if known.is_none() {
+                let known_path = paths.iter().position(|path| **path == parked.path);
+                let instance = known_path.unwrap_or(paths.len());
+                if known_path.is_none() {
                     paths.push(&parked.path);
                 }
                 let instruction = self.blocks[parked.block as usize].at;
@@ -511,27 +512,27 @@ impl Program {
         else {
             return Failure::Stuck("all invocations wait at one barrier, and none goes on".into());
         };
-        let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
+        let global = |local: usize| self.global(shared.dispatch, workgroup * invocations + local as u32);
         let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
         let width = self.width(shared.dispatch, shared.order) as usize;
         let warp = warps.get(waiting / width);
         let step = warp.and_then(|warp| warp.step_of_arrival(waiting % width));
         let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % width));
-        let invocation = workgroup * each + waiting as u32;
+        let invocation = workgroup * invocations + waiting as u32;
         Failure::Undefined(Box::new(FoundUb { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
     }
 
     /// The GlobalInvocationId of an invocation.
     fn global(&self, dispatch: &Dispatch<'_>, invocation: u32) -> [u32; 3] {
-        let by = self.invocation(invocation);
-        let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
-        let local = [by.local % width, by.local / width % height, by.local / width / height];
+        let id = self.invocation(invocation);
+        let (group, [width, height, _]) = (dispatch.workgroup_id(id.workgroup), self.size);
+        let local = [id.local % width, id.local / width % height, id.local / width / height];
         [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k]))
     }
 
     /// The report of undefined behaviour, with its site.
-    fn undefined(&self, dispatch: &Dispatch<'_>, met: FoundUb) -> Undefined {
-        let (ub, what, site) = met.placed(&self.module, |invocation| self.global(dispatch, invocation));
+    fn undefined(&self, dispatch: &Dispatch<'_>, found: FoundUb) -> Undefined {
+        let (ub, what, site) = found.placed(&self.module, |invocation| self.global(dispatch, invocation));
         Undefined { ub, what, at: site.to_string(), site: Some(site) }
     }
 
@@ -540,14 +541,14 @@ impl Program {
         InvocationId { workgroup: number / each, local: number % each }
     }
 
-    fn number(&self, by: Agent) -> u32 {
-        by.workgroup * self.invocations().max(1) as u32 + by.local
+    fn number(&self, agent: Agent) -> u32 {
+        agent.workgroup * self.invocations().max(1) as u32 + agent.local
     }
 }
 
 /// Takes the next workgroups for a thread. They are neighbours, so two threads seldom write close
 /// together. Towards the end they become fewer, so all threads end at about the same time.
-fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
+fn next_workgroups(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
     const R: Ordering = Ordering::Relaxed;
     let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);
     let first = next.fetch_update(R, R, |first| (first < groups).then(|| end(first))).ok()?;
@@ -555,7 +556,7 @@ fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<
 }
 
 /// The fault of a variable's buffer, if there is one.
-fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
+fn buffer_fault(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
     let (name, bytes) = match buffer.descriptor {
         None => ("the push constants".to_string(), Some(dispatch.resources.push_constants.len())),
         Some((set, binding)) => {
@@ -637,15 +638,15 @@ mod tests {
     fn every_workgroup_is_taken_once_and_the_last_ones_singly() {
         for (groups, threads) in [(1, 2), (16, 2), (1024, 2), (1000, 7), (u32::MAX, 64)] {
             let next = AtomicU32::new(0);
-            let (mut end, mut last, mut handed) = (0, u32::MAX, 0);
-            while let Some(some) = taken(&next, groups, threads) {
-                assert_eq!(some.start, end);
-                let count = some.end - some.start;
+            let (mut end, mut last, mut ranges) = (0, u32::MAX, 0);
+            while let Some(range) = next_workgroups(&next, groups, threads) {
+                assert_eq!(range.start, end);
+                let count = range.end - range.start;
                 assert!(0 < count && count <= last, "{count} after {last}");
-                (end, last, handed) = (some.end, count, handed + 1);
+                (end, last, ranges) = (range.end, count, ranges + 1);
             }
             assert_eq!((end, last), (groups, 1));
-            assert!(handed <= 128 * threads, "{handed}");
+            assert!(ranges <= 128 * threads, "{ranges}");
         }
     }
 }

@@ -51,7 +51,7 @@ type Word = (u32, u32);
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedNotes {
     /// The sets that the dispatch starts with.
-    given: FxHashMap<Word, Set>,
+    initial: FxHashMap<Word, Set>,
     buffers: FxHashMap<Word, Note>,
     words: FxHashMap<u32, Trust>,
     /// The written words: their bits before, and the writing invocation of the workgroup.
@@ -70,20 +70,20 @@ impl SharedNotes {
 
     /// Visits the cells that these notes refer to.
     pub(super) fn cells(&mut self, visit: &mut dyn FnMut(&mut CellId)) {
-        let kept = self.buffers.values_mut().map(|kept| kept.trust_mut());
-        kept.chain(self.words.values_mut()).filter_map(|trust| trust.cell.as_mut()).for_each(visit);
+        let notes = self.buffers.values_mut().map(|note| note.trust_mut());
+        notes.chain(self.words.values_mut()).filter_map(|trust| trust.cell.as_mut()).for_each(visit);
     }
 
     /// The note of a word of a buffer.
     fn of(&mut self, sets: &mut Sets, word: Word, bits: u32) -> Result<Option<Note>, Unsettled> {
-        if let Some(&kept) = self.buffers.get(&word) {
-            return Ok(Some(kept));
+        if let Some(&note) = self.buffers.get(&word) {
+            return Ok(Some(note));
         }
-        match self.given.get(&word) {
+        match self.initial.get(&word) {
             Some(&set) if !self.written.contains_key(&word) => {
-                let kept = Note::given(sets.any_of(f32::from_bits(bits), set, Why::Approximate)?.trust);
-                self.buffers.insert(word, kept);
-                Ok(Some(kept))
+                let note = Note::given(sets.any_of(f32::from_bits(bits), set, Why::Approximate)?.trust);
+                self.buffers.insert(word, note);
+                Ok(Some(note))
             }
             _ => Ok(None),
         }
@@ -146,8 +146,8 @@ impl Warp {
     ) -> Done {
         let is_set = matches!(code.op, Op::LoadSharedSet | Op::StoreSharedSet);
         let register = if is_set { At::Set(code.d) } else { At::Column(code.d) };
-        let open = if code.a == NONE { 0 } else { ledger.noted(At::Column(code.a)) & self.active };
-        self.leave(ledger, open);
+        let open = if code.a == NONE { 0 } else { ledger.noted_lanes(At::Column(code.a)) & self.active };
+        self.leave_to_relation(ledger, open);
         let of_buffer = matches!(access, Access::Load(_) | Access::Store(_));
         let memory = if of_buffer { shared.buffers.memory_of(code.buffer) } else { 0 };
         let word = |warp: &Warp, lane: usize| (memory as u32, warp.address(code, lane) / 4);
@@ -156,39 +156,40 @@ impl Warp {
                 let words = shared.buffers.words(memory);
                 for lane in column::lanes(self.active) {
                     let at = word(self, lane);
-                    if let Some(held) = words.get(at.1 as usize) {
-                        ledger.memory.written.entry(at).or_insert((held.load(R), 0)).1 = self.first + lane as u32;
+                    if let Some(before) = words.get(at.1 as usize) {
+                        ledger.memory.written.entry(at).or_insert((before.load(R), 0)).1 = self.first + lane as u32;
                     }
                 }
                 self.execute(code, shared, group)?;
-                let mut lost = 0;
+                let mut unjudged = 0;
                 for lane in column::lanes(self.active) {
                     let bits = self.columns[code.d as usize][lane];
-                    let noted = ledger.noted_trust(register, lane);
+                    let known_trust = ledger.note_of(register, lane);
                     // The bits of a float without a note imply its trust.
-                    let trust = noted.or_else(|| types.floats.then(|| Trust::of_exact(f32::from_bits(bits)))).unwrap_or(Trust::CERTAIN);
+                    let trust =
+                        known_trust.or_else(|| types.floats.then(|| Trust::of_exact(f32::from_bits(bits)))).unwrap_or(Trust::CERTAIN);
                     let scalar = Scalar { bits: bits.into(), trust, undefined: None };
-                    let kept = Note::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
-                    lost |= Lanes::from(kept.is_some() && noted.is_none() && types.others) << lane;
-                    match kept {
-                        Some(kept) => drop(ledger.memory.buffers.insert(word(self, lane), kept)),
+                    let note = Note::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
+                    unjudged |= Lanes::from(note.is_some() && known_trust.is_none() && types.others) << lane;
+                    match note {
+                        Some(note) => drop(ledger.memory.buffers.insert(word(self, lane), note)),
                         None => drop(ledger.memory.buffers.remove(&word(self, lane))),
                     }
                 }
-                self.leave(ledger, lost);
+                self.leave_to_relation(ledger, unjudged);
             }
             Access::Load(types) => {
                 self.execute(code, shared, group)?;
-                let mut lost = 0;
+                let mut unjudged = 0;
                 for lane in column::lanes(self.active) {
                     let bits = self.columns[code.d as usize][lane];
-                    let known = ledger.memory.of(&mut ledger.sets, word(self, lane), bits);
+                    let recorded_note = ledger.memory.of(&mut ledger.sets, word(self, lane), bits);
                     ledger.forget(register, 1 << lane);
-                    match known {
+                    match recorded_note {
                         Ok(None) => {}
-                        Ok(Some(kept)) if !types.others => ledger.note(register, lane, kept.trust()),
-                        Ok(Some(kept)) if !types.floats => {
-                            let found = kept.seen(
+                        Ok(Some(note)) if !types.others => ledger.note(register, lane, note.trust()),
+                        Ok(Some(note)) if !types.floats => {
+                            let found = note.loaded_as(
                                 Type::Int { width: 32, signed: false },
                                 Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None },
                             );
@@ -196,16 +197,16 @@ impl Warp {
                                 ledger.note(register, lane, found.trust);
                             }
                         }
-                        _ => lost |= 1 << lane,
+                        _ => unjudged |= 1 << lane,
                     }
                 }
-                self.leave(ledger, lost);
+                self.leave_to_relation(ledger, unjudged);
             }
             Access::StoreShared => {
                 self.execute(code, shared, group)?;
                 for lane in column::lanes(self.active) {
                     let at = self.address(code, lane);
-                    match ledger.noted_trust(register, lane).filter(|_| !self.is_undefined(register, lane)) {
+                    match ledger.note_of(register, lane).filter(|_| !self.is_undefined(register, lane)) {
                         Some(trust) => drop(ledger.memory.words.insert(at, trust)),
                         None => drop(ledger.memory.words.remove(&at)),
                     }
@@ -258,8 +259,8 @@ impl Program {
         by_workgroup: bool,
     ) -> Option<Piecewise<'p>> {
         // Parts that are single invocations cannot share Workgroup memory.
-        let unjudged = self.subgroups || self.synchronises || self.laid_out || self.granule != 4 || self.shared > 0 && !by_workgroup;
-        if unjudged || dispatch.resources.robustness != Robustness::None || self.refused(dispatch, 0).is_some() {
+        let is_unsupported = self.subgroups || self.synchronises || self.laid_out || self.granule != 4 || self.shared > 0 && !by_workgroup;
+        if is_unsupported || dispatch.resources.robustness != Robustness::None || self.refused(dispatch, 0).is_some() {
             return None;
         }
         let shared = self.shared(dispatch, true);
@@ -275,11 +276,11 @@ impl Program {
             warps.push(warp);
         }
         let mut parts = Piecewise { shared, warps, phases: Phases::default(), exploration };
-        let given = dispatch.resources.bounded.iter().filter_map(|float| {
-            let named = dispatch.resources.buffers.iter().position(|b| (b.set, b.binding) == (float.set, float.binding))?;
-            Some(((named as u32, (float.offset / 4) as u32), float.allowed))
+        let initial_sets = dispatch.resources.bounded.iter().filter_map(|float| {
+            let buffer = dispatch.resources.buffers.iter().position(|b| (b.set, b.binding) == (float.set, float.binding))?;
+            Some(((buffer as u32, (float.offset / 4) as u32), float.allowed))
         });
-        parts.ledger(0).memory.given = given.collect();
+        parts.ledger(0).memory.initial = initial_sets.collect();
         Some(parts)
     }
 }
@@ -306,17 +307,17 @@ impl Piecewise<'_> {
     /// Whether a part that another engine runs may race: it accesses a byte that others write, or
     /// writes one that they access.
     pub(in crate::spirv) fn conflicts(&self, (workgroup, local): Part, buffer: u32, byte: u64, writes: bool) -> bool {
-        let each = self.shared.program.invocations() as u32;
-        let invocation = workgroup * each + local.unwrap_or(0);
-        let who = Accessor { invocation, workgroup, invocations_each: each, phase: self.phases.buffers };
-        let touch = if writes { AccessKind::Write } else { AccessKind::Read };
-        self.shared.shadow.touch(buffer as usize, byte as u32 / 4 * 4, 4, who, touch, true)
+        let invocations_each = self.shared.program.invocations() as u32;
+        let invocation = workgroup * invocations_each + local.unwrap_or(0);
+        let accessor = Accessor { invocation, workgroup, invocations_each, phase: self.phases.buffers };
+        let kind = if writes { AccessKind::Write } else { AccessKind::Read };
+        self.shared.shadow.touch(buffer as usize, byte as u32 / 4 * 4, 4, accessor, kind, true)
     }
 
     /// Sets the most instructions of the next run.
     fn begin(&mut self, fuel: u64) {
         self.shared.fuel = self.executed().saturating_add(fuel);
-        self.shared.turned.store(0, R);
+        self.shared.turns.store(0, R);
         self.ledger(0).memory.clear();
     }
 
@@ -340,7 +341,7 @@ impl Piecewise<'_> {
         let left = match run {
             Err(Failure::Late(limit)) => return Err(Unsettled::Reached(limit.to_string())),
             Err(_) => all,
-            Ok(()) => (self.ledger(0).left | self.ledger(0).unsettled) & all,
+            Ok(()) => (self.ledger(0).left_to_relation | self.ledger(0).unsettled) & all,
         };
         let written = self.take_back();
         match self.ledger(0).memory.stopped.take() {
@@ -350,7 +351,7 @@ impl Piecewise<'_> {
     }
 
     /// Runs some invocations of a workgroup, from the given one on.
-    fn lanes(&mut self, workgroup: u32, first: u32, count: u32, of: Lanes, parting: Parting) -> Result<(), Failure> {
+    fn lanes(&mut self, workgroup: u32, first: u32, count: u32, wanted: Lanes, parting: Parting) -> Result<(), Failure> {
         let Piecewise { shared, warps, .. } = self;
         let (program, warp) = (shared.program, &mut warps[0]);
         let mut group = program.group(shared, workgroup, &mut DetectorState::default());
@@ -358,7 +359,7 @@ impl Piecewise<'_> {
         if let Some(ledger) = &mut warp.ledger {
             ledger.begin(parting);
         }
-        warp.drop_lanes(!of);
+        warp.drop_lanes(!wanted);
         match warp.run(shared, &mut group)? {
             Stop::Ended => Ok(()),
             Stop::Waits => Err(Failure::Stuck("an invocation by itself waits for others".into())),
@@ -379,10 +380,11 @@ impl Piecewise<'_> {
                 let count = (self.shared.program.invocations() as u32 - first).min(LANES as u32);
                 self.lanes(workgroup, first, count, 1 << (local - first), Parting::Decides)
             }
-            (workgroup, None) => self.together(workgroup),
+            (workgroup, None) => self.whole_workgroup(workgroup),
         };
         let written = self.take_back();
-        let is_left = self.warps.iter().filter_map(|warp| warp.ledger.as_ref()).any(|ledger| ledger.left | ledger.unsettled != 0);
+        let is_left =
+            self.warps.iter().filter_map(|warp| warp.ledger.as_ref()).any(|ledger| ledger.left_to_relation | ledger.unsettled != 0);
         let stopped = self.ledger(0).memory.stopped.take();
         std::mem::swap(&mut self.ledger(0).sets, sets);
         match (run, stopped) {
@@ -394,41 +396,41 @@ impl Piecewise<'_> {
     }
 
     /// Runs all invocations of a workgroup.
-    fn together(&mut self, workgroup: u32) -> Result<(), Failure> {
+    fn whole_workgroup(&mut self, workgroup: u32) -> Result<(), Failure> {
         let program = self.shared.program;
-        let many = self.warps.len() > 1;
+        let has_several_warps = self.warps.len() > 1;
         for warp in &mut self.warps {
             if let Some(ledger) = &mut warp.ledger {
                 ledger.begin(Parting::Decides);
-                ledger.keep_all(many);
+                ledger.keep_all(has_several_warps);
             }
         }
         let mut group = program.group(&self.shared, workgroup, &mut DetectorState::default());
         group.phases = self.phases;
-        let ended = program.run_group(&self.shared, &mut group, &mut self.warps);
+        let result = program.run_group(&self.shared, &mut group, &mut self.warps);
         self.phases.buffers = group.phases.buffers + 1;
-        ended
+        result
     }
 
     /// Returns the written words with their writers, and restores the buffers.
     fn take_back(&mut self) -> Vec<(u32, Written)> {
         let Piecewise { shared, warps, .. } = self;
         let Some(ledger) = warps[0].ledger.as_mut() else { return Vec::new() };
-        let mut all = Vec::new();
-        for ((memory, word), (before, by)) in ledger.memory.written.drain() {
-            let (at, byte) = (&shared.buffers.words(memory as usize)[word as usize], 4 * word);
-            let bits = at.swap(before, R);
+        let mut words = Vec::new();
+        for ((memory, word), (before, writer)) in ledger.memory.written.drain() {
+            let (cell, byte) = (&shared.buffers.words(memory as usize)[word as usize], 4 * word);
+            let bits = cell.swap(before, R);
             let is_undefined = shared.buffers.has_undefined(memory as usize) && shared.buffers.origin(memory as usize, byte, 4).is_some();
             if is_undefined {
                 shared.buffers.set_undefined(memory as usize, byte, 4, None);
             }
-            let kept = ledger.memory.buffers.get(&(memory, word)).copied();
-            let trust = kept.map_or(Trust::CERTAIN, |kept| kept.trust());
+            let note = ledger.memory.buffers.get(&(memory, word)).copied();
+            let trust = note.map_or(Trust::CERTAIN, |note| note.trust());
             let float = (!is_undefined).then_some(Lane { bits, trust });
-            let is_zero = !is_undefined && kept.is_some_and(|kept| kept.is_zero(bits.into()));
-            all.push((by, Written { buffer: memory as usize, offset: byte.into(), float, is_zero }));
+            let is_zero = !is_undefined && note.is_some_and(|note| note.is_zero(bits.into()));
+            words.push((writer, Written { buffer: memory as usize, offset: byte.into(), float, is_zero }));
         }
-        all.sort_unstable_by_key(|(by, written)| (*by, written.buffer, written.offset));
-        all
+        words.sort_unstable_by_key(|(writer, written)| (*writer, written.buffer, written.offset));
+        words
     }
 }

@@ -27,7 +27,7 @@ impl Warp {
         self.origin(RegisterOrLocal::Column(*column), lane, at)
     }
 
-    fn of_lane(&self, pointer: &DynamicPointer, lane: usize) -> [u32; 4] {
+    fn pointer_in_lane(&self, pointer: &DynamicPointer, lane: usize) -> [u32; 4] {
         pointer.map(|column| self.columns[column as usize][lane])
     }
 
@@ -36,7 +36,7 @@ impl Warp {
         let follow = &shared.program.follows[code.c as usize];
         let doubt = self.undefined_of(&follow.pointer);
         for lane in column::lanes(self.active) {
-            let [_, index, count, _] = self.of_lane(&follow.pointer, lane);
+            let [_, index, count, _] = self.pointer_in_lane(&follow.pointer, lane);
             let why = if doubt >> lane & 1 == 1 {
                 Nothing::Undefined(self.origin_of(&follow.pointer, lane, code.at))
             } else if count == 0 {
@@ -47,7 +47,7 @@ impl Warp {
                 continue;
             };
             let what = report::pointer_to_nothing(&shared.program.module, code.at, follow.id, why);
-            return Err(self.broken(shared, Ub::PointerToNothing, what, code.at, 1 << lane));
+            return Err(self.failure(shared, Ub::PointerToNothing, what, code.at, 1 << lane));
         }
         Ok(())
     }
@@ -57,29 +57,29 @@ impl Warp {
         let advance = &shared.program.advances[code.c as usize];
         let module = &shared.program.module;
         let (a, b, count) = (code.a as usize, code.b as usize, advance.count as usize);
-        let mut moved = [0; LANES];
+        let mut result = [0; LANES];
         for lane in column::lanes(self.active) {
             if self.undefined[b] >> lane & 1 == 1 {
                 let origin = self.origin(RegisterOrLocal::Column(code.b), lane, code.at);
                 let what = report::index_undefined(module, code.at, advance.id, origin);
-                return Err(self.broken(shared, Ub::AddressOnUndefined, what, code.at, 1 << lane));
+                return Err(self.failure(shared, Ub::AddressOnUndefined, what, code.at, 1 << lane));
             }
             let to = i64::from(self.columns[a][lane]) + i64::from(self.columns[b][lane] as i32);
             let count = self.columns[count][lane];
             if to < 0 || to > i64::from(count) || to == i64::from(count) && !advance.past {
                 let what = report::element_out_of_bounds(module, code.at, advance.id, to, count.into());
-                return Err(self.broken(shared, Ub::AccessOutOfBounds, what, code.at, 1 << lane));
+                return Err(self.failure(shared, Ub::AccessOutOfBounds, what, code.at, 1 << lane));
             }
-            moved[lane] = to as u32;
+            result[lane] = to as u32;
         }
-        self.write(code.d, code.masked, |_, target| *target = moved);
+        self.write(code.d, code.masked, |_, target| *target = result);
         Ok(())
     }
 
     /// Whether a lane's two pointers are equal. In memory without layout, one past the end of an
     /// array equals no element of another array.
     fn is_same(&self, pair: &Pair, lane: usize, shared: &Shared<'_>) -> bool {
-        let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
+        let [a, b] = pair.pointers.map(|pointer| self.pointer_in_lane(&pointer, lane));
         let address = |[first, index, ..]: [u32; 4]| first.wrapping_add(index.wrapping_mul(pair.stride));
         let (null, past) = ([a, b].map(|p| p[2] == 0), [a, b].map(|p| p[1] >= p[2]));
         let elsewhere = pair.is_shared && past[0] != past[1] && a[0] != b[0];
@@ -90,10 +90,11 @@ impl Warp {
     /// Set d := the lanes in which the pointers are equal, or differ for OpPtrNotEqual.
     pub(super) fn same_pointers(&mut self, code: &Code, shared: &Shared<'_>) {
         let pair = &shared.program.pairs[code.c as usize];
-        let of = pair.pointers.map(|pointer| self.undefined_of(&pointer));
-        let doubt = (of[0] | of[1]) & self.active;
-        let which = |lane: usize| usize::from(of[0] >> lane & 1 == 0);
-        let origins = column::lanes(doubt).map(|lane| (lane, self.origin_of(&pair.pointers[which(lane)], lane, code.at))).collect();
+        let undefined = pair.pointers.map(|pointer| self.undefined_of(&pointer));
+        let doubt = (undefined[0] | undefined[1]) & self.active;
+        let undefined_operand = |lane: usize| usize::from(undefined[0] >> lane & 1 == 0);
+        let origins =
+            column::lanes(doubt).map(|lane| (lane, self.origin_of(&pair.pointers[undefined_operand(lane)], lane, code.at))).collect();
         let set = column::lanes(self.active)
             .filter(|&lane| self.is_same(pair, lane, shared) != pair.negates)
             .fold(0u64, |set, lane| set | 1 << lane);
@@ -108,10 +109,10 @@ impl Warp {
         let doubt = self.undefined_of(&pair.pointers[0]) | self.undefined_of(&pair.pointers[1]);
         let mut difference = [0; LANES];
         for lane in column::lanes(self.active) {
-            let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
+            let [a, b] = pair.pointers.map(|pointer| self.pointer_in_lane(&pointer, lane));
             if doubt >> lane & 1 == 1 || a[2] == 0 || b[2] == 0 || a[0] != b[0] || a[2] != b[2] || !is_of_one_object(pair, shared, a, b) {
                 let what = report::pointers_apart(&shared.program.module, code.at);
-                return Err(self.broken(shared, Ub::PointersApart, what, code.at, 1 << lane));
+                return Err(self.failure(shared, Ub::PointersApart, what, code.at, 1 << lane));
             }
             difference[lane] = a[1].wrapping_sub(b[1]) & (u32::MAX >> (32 - pair.width));
         }

@@ -43,16 +43,17 @@ impl Warp {
     pub(super) fn derivative(&mut self, code: &Code) {
         let differences = &DIFFERENCES[code.c as usize % 4];
         let (values, doubtful) = (self.columns[code.a as usize], self.undefined[code.a as usize]);
-        let parted = self.active & !whole(self.active);
+        let incomplete = self.active & !whole(self.active);
         let mut origins = Vec::new();
-        for lane in column::lanes(parted) {
-            origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
+        for lane in column::lanes(incomplete) {
+            origins.push((lane, self.origin_here(Unspecified::DivergentDerivative, code.at, lane)));
         }
         if doubtful & self.active != 0 {
             // If a device may use the difference of another row or column, both must be defined.
-            let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
-            for lane in column::lanes(self.active & !parted) {
-                let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
+            let other_pair: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
+            for lane in column::lanes(self.active & !incomplete) {
+                let read =
+                    [differences[lane % 4]].into_iter().chain(other_pair.iter().copied()).flatten().map(|index| lane / 4 * 4 + index);
                 let first = read.into_iter().find(|from| doubtful >> from & 1 == 1);
                 origins.extend(first.map(|from| (lane, self.origin(RegisterOrLocal::Column(code.a), from, code.at))));
             }
@@ -63,7 +64,7 @@ impl Warp {
         self.keep_origins(RegisterOrLocal::Column(code.d), lanes, origins);
     }
 
-    fn made(&self, kind: Unspecified, instruction: u32, lane: usize) -> Origin {
+    fn origin_here(&self, kind: Unspecified, instruction: u32, lane: usize) -> Origin {
         Origin { kind, instruction, invocation: self.number + lane as u32 }
     }
 
@@ -73,9 +74,9 @@ impl Warp {
         self.start(program.entry);
     }
 
-    fn give(&mut self, lane: usize, cell: Cell, of: Component, scalar: &Scalar) {
-        let (bits, kept) = (scalar.bits as u32, kept_in(cell));
-        self.note_input(kept, lane, of, scalar);
+    fn give(&mut self, lane: usize, cell: Cell, component: Component, scalar: &Scalar) {
+        let (bits, register) = (scalar.bits as u32, register_of_cell(cell));
+        self.note_input(register, lane, component, scalar);
         match cell {
             Cell::Word(column) => self.columns[column as usize][lane] = bits,
             Cell::Truth(set) => {
@@ -84,33 +85,33 @@ impl Warp {
             }
             Cell::Local(word) => self.local[word as usize][lane] = bits,
         }
-        let lanes = self.undefined_mut(kept);
+        let lanes = self.undefined_mut(register);
         *lanes = *lanes & !(1 << lane) | u64::from(scalar.undefined.is_some()) << lane;
         if let Some(origin) = scalar.undefined {
-            self.origins.insert((kept, lane as u8), origin);
+            self.origins.insert((register, lane as u8), origin);
         }
     }
 
     /// The scalar in a cell, of that type.
-    fn left(&self, lane: usize, cell: Cell, of: Component, unwritten: Origin) -> Scalar {
-        let kept = kept_in(cell);
+    fn left(&self, lane: usize, cell: Cell, component: Component, unwritten: Origin) -> Scalar {
+        let register = register_of_cell(cell);
         let bits = match cell {
             Cell::Word(column) => self.columns[column as usize][lane],
             Cell::Truth(set) => (self.sets[set as usize] >> lane & 1) as u32,
             Cell::Local(word) => self.local[word as usize][lane],
         };
-        if self.is_undefined(kept, lane) {
-            return Scalar::undefined(self.origins.get(&(kept, lane as u8)).copied().unwrap_or(unwritten));
+        if self.is_undefined(register, lane) {
+            return Scalar::undefined(self.origins.get(&(register, lane as u8)).copied().unwrap_or(unwritten));
         }
         let trust = match &self.ledger {
             None => Trust::CERTAIN,
-            Some(ledger) => ledger.noted_trust(kept, lane).unwrap_or(Scalar::exact(of, bits.into()).trust),
+            Some(ledger) => ledger.note_of(register, lane).unwrap_or(Scalar::exact(component, bits.into()).trust),
         };
         Scalar { bits: bits.into(), trust, undefined: None }
     }
 }
 
-pub(super) fn kept_in(cell: Cell) -> RegisterOrLocal {
+pub(super) fn register_of_cell(cell: Cell) -> RegisterOrLocal {
     match cell {
         Cell::Word(column) => RegisterOrLocal::Column(column),
         Cell::Truth(set) => RegisterOrLocal::Set(set),
@@ -173,21 +174,21 @@ impl Quads<'_> {
 
     /// Gives an input to a lane, if the stage uses it.
     pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
-        let Some(held) = held(self.shared.program, variable) else { return };
-        for ((&cell, &of), scalar) in held.cells.iter().zip(&held.types).zip(scalars) {
+        let Some(found) = interface_variable(self.shared.program, variable) else { return };
+        for ((&cell, &of), scalar) in found.cells.iter().zip(&found.types).zip(scalars) {
             self.warp.give(lane, cell, of, scalar);
         }
     }
 
     /// Whether the stage reads a scalar of an input.
     pub(in crate::spirv) fn reads(&self, variable: u32, index: usize) -> bool {
-        held(self.shared.program, variable).and_then(|held| held.read.get(index)).copied().unwrap_or(false)
+        interface_variable(self.shared.program, variable).and_then(|found| found.read.get(index)).copied().unwrap_or(false)
     }
 
     /// Gives one scalar of an input to a lane, if the stage uses it.
     pub(in crate::spirv) fn give_one(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
-        let held = held(self.shared.program, variable).and_then(|held| held.cells.get(index).zip(held.types.get(index)));
-        if let Some((&cell, &of)) = held {
+        let found = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index).zip(found.types.get(index)));
+        if let Some((&cell, &of)) = found {
             self.warp.give(lane, cell, of, scalar);
         }
     }
@@ -195,7 +196,7 @@ impl Quads<'_> {
     /// Gives one scalar of an input to the four lanes of a quad: bits that every device has.
     #[inline(always)]
     pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
-        let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) else { return };
+        let Some(&cell) = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index)) else { return };
         let lanes = 0xf << (4 * quad);
         match cell {
             Cell::Word(column) => self.warp.columns[column as usize].as_chunks_mut::<4>().0[quad as usize] = bits,
@@ -206,16 +207,16 @@ impl Quads<'_> {
             }
             Cell::Local(word) => self.warp.local[word as usize].as_chunks_mut::<4>().0[quad as usize] = bits,
         }
-        *self.warp.undefined_mut(kept_in(cell)) &= !lanes;
+        *self.warp.undefined_mut(register_of_cell(cell)) &= !lanes;
         if let Some(ledger) = &mut self.warp.ledger {
-            ledger.forget(kept_in(cell), lanes);
+            ledger.forget(register_of_cell(cell), lanes);
         }
     }
 
     /// Marks a scalar of an input as defined in all lanes, which the stage does not read.
     pub(in crate::spirv) fn give_unread(&mut self, variable: u32, index: usize) {
-        if let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) {
-            *self.warp.undefined_mut(kept_in(cell)) = 0;
+        if let Some(&cell) = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index)) {
+            *self.warp.undefined_mut(register_of_cell(cell)) = 0;
         }
     }
 
@@ -236,15 +237,15 @@ impl Quads<'_> {
     /// and its bits imply its trust.
     pub(in crate::spirv) fn exact_of_all(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
         let (column, undefined) = self.column_of(variable, index)?;
-        let cell = *held(self.shared.program, variable)?.cells.get(index)?;
-        let noted = self.warp.ledger.as_ref().map_or(0, |ledger| ledger.noted(kept_in(cell)));
-        Some((column, !(undefined | noted)))
+        let cell = *interface_variable(self.shared.program, variable)?.cells.get(index)?;
+        let noted_lanes = self.warp.ledger.as_ref().map_or(0, |ledger| ledger.noted_lanes(register_of_cell(cell)));
+        Some((column, !(undefined | noted_lanes)))
     }
 
     /// The column of one scalar of an output, and the set of lanes in which it is undefined. `None`
     /// if there is no such column.
     fn column_of(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
-        match *held(self.shared.program, variable)?.cells.get(index)? {
+        match *interface_variable(self.shared.program, variable)?.cells.get(index)? {
             Cell::Word(column) => Some((&self.warp.columns[column as usize], self.warp.undefined[column as usize])),
             Cell::Local(word) => Some((&self.warp.local[word as usize], self.warp.local_undefined[word as usize])),
             Cell::Truth(_) => None,
@@ -285,22 +286,22 @@ impl Quads<'_> {
         match ended {
             Ok(Stop::Ended) => Ok(()),
             Ok(Stop::Waits) => Err(Failure::Stuck("lanes wait in a fragment stage".into())),
-            Err(broken) => Err(broken),
+            Err(failure) => Err(failure),
         }
     }
 
     /// The scalars of an output variable in a finished lane. Undefined ones without an origin get
     /// `unwritten`.
     pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
-        let held = held(self.shared.program, variable).into_iter();
-        let cells = held.flat_map(|held| held.cells.iter().zip(&held.types));
+        let found = interface_variable(self.shared.program, variable).into_iter();
+        let cells = found.flat_map(|found| found.cells.iter().zip(&found.types));
         cells.map(move |(&cell, &of)| self.warp.left(lane, cell, of, unwritten))
     }
 
     /// One scalar of an output variable, likewise.
     pub(in crate::spirv) fn left_one(&self, lane: usize, variable: u32, index: usize, unwritten: Origin) -> Option<Scalar> {
-        let held = held(self.shared.program, variable)?;
-        Some(self.warp.left(lane, *held.cells.get(index)?, *held.types.get(index)?, unwritten))
+        let found = interface_variable(self.shared.program, variable)?;
+        Some(self.warp.left(lane, *found.cells.get(index)?, *found.types.get(index)?, unwritten))
     }
 
     /// Makes later runs runs over sets. Returns false if the program cannot run so.
@@ -353,7 +354,7 @@ impl Quads<'_> {
 
     /// Whether some way of a lane does not run.
     pub(in crate::spirv) fn is_unsettled(&self, lane: usize) -> bool {
-        self.warp.ledger.as_ref().is_some_and(|ledger| (ledger.unsettled | ledger.left) >> lane & 1 == 1)
+        self.warp.ledger.as_ref().is_some_and(|ledger| (ledger.unsettled | ledger.left_to_relation) >> lane & 1 == 1)
     }
 
     /// The sets, in a run over sets.
@@ -373,14 +374,14 @@ impl Quads<'_> {
 
     /// Whether a lane is left to the relation.
     pub(in crate::spirv) fn is_left(&self, lane: usize) -> bool {
-        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left_to_relation >> lane & 1 == 1)
     }
 
     /// The lanes of quads that ended plainly: each lane has a fragment, took one way, and is judged
     /// here.
     pub(in crate::spirv) fn ended_plainly(&self) -> Lanes {
         let Some(ledger) = &self.warp.ledger else { return 0 };
-        whole(!(ledger.left | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers))
+        whole(!(ledger.left_to_relation | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers))
     }
 
     /// Whether a lane has met an open condition.
@@ -419,8 +420,8 @@ fn lanes_of(quads: u32) -> Lanes {
     if quads >= QUADS { !0 } else { (1 << (4 * quads)) - 1 }
 }
 
-fn held(program: &Program, variable: u32) -> Option<&InterfaceVariable> {
-    program.interface.iter().find(|held| held.id == variable)
+fn interface_variable(program: &Program, variable: u32) -> Option<&InterfaceVariable> {
+    program.interface.iter().find(|found| found.id == variable)
 }
 
 #[cfg(test)]

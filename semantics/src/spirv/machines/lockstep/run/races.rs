@@ -56,49 +56,53 @@ const SEVERAL: u32 = u32::MAX;
 /// one workgroup, the place of the invocation holds the workgroup with the top bit set. A record
 /// of no access is 0.
 #[inline]
-fn record(who: Accessor) -> u64 {
-    u64::from(who.invocation + 1) << 32 | u64::from(who.phase)
+fn record(accessor: Accessor) -> u64 {
+    u64::from(accessor.invocation + 1) << 32 | u64::from(accessor.phase)
 }
 
-const OF_GROUP: u64 = 1 << 63;
-const OF_ALL: u64 = (SEVERAL as u64) << 32;
+const WORKGROUP_BIT: u64 = 1 << 63;
+const SEVERAL_WORKGROUPS: u64 = (SEVERAL as u64) << 32;
 
 /// Whether the recorded access is ordered before this one, or is of the same invocation.
 #[inline]
-fn ordered(kept: u64, who: Accessor) -> bool {
-    if kept == NOBODY {
+fn ordered(recorded: u64, accessor: Accessor) -> bool {
+    if recorded == NOBODY {
         return true;
     }
-    if kept & OF_ALL == OF_ALL {
+    if recorded & SEVERAL_WORKGROUPS == SEVERAL_WORKGROUPS {
         return false;
     }
-    let phase = kept as u32;
-    if kept & OF_GROUP != 0 {
-        return (kept >> 32) as u32 & !(1 << 31) == who.workgroup && phase < who.phase;
+    let phase = recorded as u32;
+    if recorded & WORKGROUP_BIT != 0 {
+        return (recorded >> 32) as u32 & !(1 << 31) == accessor.workgroup && phase < accessor.phase;
     }
-    let invocation = (kept >> 32) as u32 - 1;
-    invocation == who.invocation || invocation / who.invocations_each == who.workgroup && phase < who.phase
+    let invocation = (recorded >> 32) as u32 - 1;
+    invocation == accessor.invocation || invocation / accessor.invocations_each == accessor.workgroup && phase < accessor.phase
 }
 
 /// The record after an access that does not conflict with the recorded ones.
 #[inline]
-fn joined(kept: u64, who: Accessor) -> u64 {
-    let own = record(who);
-    if kept == NOBODY || kept >> 32 == own >> 32 {
-        return own;
+fn merged(recorded: u64, accessor: Accessor) -> u64 {
+    let new = record(accessor);
+    if recorded == NOBODY || recorded >> 32 == new >> 32 {
+        return new;
     }
-    if kept & OF_ALL == OF_ALL {
-        return OF_ALL;
+    if recorded & SEVERAL_WORKGROUPS == SEVERAL_WORKGROUPS {
+        return SEVERAL_WORKGROUPS;
     }
-    let phase = kept as u32;
-    let workgroup = if kept & OF_GROUP != 0 { (kept >> 32) as u32 & !(1 << 31) } else { ((kept >> 32) as u32 - 1) / who.invocations_each };
-    if workgroup != who.workgroup {
-        return OF_ALL;
+    let phase = recorded as u32;
+    let workgroup = if recorded & WORKGROUP_BIT != 0 {
+        (recorded >> 32) as u32 & !(1 << 31)
+    } else {
+        ((recorded >> 32) as u32 - 1) / accessor.invocations_each
+    };
+    if workgroup != accessor.workgroup {
+        return SEVERAL_WORKGROUPS;
     }
-    if phase < who.phase { own } else { OF_GROUP | u64::from(who.workgroup) << 32 | u64::from(who.phase) }
+    if phase < accessor.phase { new } else { WORKGROUP_BIT | u64::from(accessor.workgroup) << 32 | u64::from(accessor.phase) }
 }
 
-/// The shadow of words of memory: [`EACH`] records for each.
+/// The shadow of words of memory: [`RECORDS_PER_WORD`] records for each.
 pub(in super::super) trait Records {
     fn get(&self, kind: usize, at: usize) -> u64;
     fn set(&mut self, kind: usize, at: usize, record: u64);
@@ -109,33 +113,34 @@ const READ: usize = 1;
 const ATOMIC: usize = 2;
 const ATOMIC_READ: usize = 3;
 /// The number of records of a word.
-pub(super) const EACH: usize = 4;
+pub(super) const RECORDS_PER_WORD: usize = 4;
 
 /// Records an access. Returns whether it races with an earlier one.
 #[inline]
-fn touch(records: &mut impl Records, at: usize, who: Accessor, touch: AccessKind) -> bool {
+fn touch(records: &mut impl Records, at: usize, accessor: Accessor, touch: AccessKind) -> bool {
     let write = records.get(WRITE, at);
     match touch {
         AccessKind::Read => {
-            let races = !ordered(write, who) || !ordered(records.get(ATOMIC, at), who);
+            let races = !ordered(write, accessor) || !ordered(records.get(ATOMIC, at), accessor);
             let read = records.get(READ, at);
-            let next = joined(read, who);
+            let next = merged(read, accessor);
             if next != read {
                 records.set(READ, at, next);
             }
             races
         }
         AccessKind::Write => {
-            let races = !ordered(write, who) || [READ, ATOMIC, ATOMIC_READ].iter().any(|&kind| !ordered(records.get(kind, at), who));
-            records.set(WRITE, at, record(who));
+            let races =
+                !ordered(write, accessor) || [READ, ATOMIC, ATOMIC_READ].iter().any(|&kind| !ordered(records.get(kind, at), accessor));
+            records.set(WRITE, at, record(accessor));
             races
         }
         // An atomic that only reads conflicts neither with plain reads nor with other atomics.
         AccessKind::Atomic | AccessKind::AtomicRead => {
-            let races = !ordered(write, who) || touch == AccessKind::Atomic && !ordered(records.get(READ, at), who);
+            let races = !ordered(write, accessor) || touch == AccessKind::Atomic && !ordered(records.get(READ, at), accessor);
             let kind = if touch == AccessKind::Atomic { ATOMIC } else { ATOMIC_READ };
-            let kept = records.get(kind, at);
-            records.set(kind, at, joined(kept, who));
+            let recorded = records.get(kind, at);
+            records.set(kind, at, merged(recorded, accessor));
             races
         }
     }
@@ -143,7 +148,8 @@ fn touch(records: &mut impl Records, at: usize, who: Accessor, touch: AccessKind
 
 /// The shadow of the buffers. Only memories that the module may write have records.
 pub(in super::super) struct Shadow {
-    /// By memory: [`EACH`] records for each granule. Empty if nothing writes the memory.
+    /// By memory: [`RECORDS_PER_WORD`] records for each granule. Empty if nothing writes the
+    /// memory.
     memories: Vec<Vec<AtomicU64>>,
     /// The size of a granule, as a power of two: 4 bytes, or less if buffers are accessed in
     /// smaller parts.
@@ -155,12 +161,12 @@ struct Words<'s>(&'s [AtomicU64]);
 impl Records for Words<'_> {
     #[inline]
     fn get(&self, kind: usize, at: usize) -> u64 {
-        self.0[EACH * at + kind].load(R)
+        self.0[RECORDS_PER_WORD * at + kind].load(R)
     }
 
     #[inline]
     fn set(&mut self, kind: usize, at: usize, record: u64) {
-        self.0[EACH * at + kind].store(record, R);
+        self.0[RECORDS_PER_WORD * at + kind].store(record, R);
     }
 }
 
@@ -172,7 +178,7 @@ impl Shadow {
         }
         let shift = program.granule.trailing_zeros();
         let shadow = |(words, is_written): (usize, bool)| match is_written {
-            true => zeros(EACH * (words << (2 - shift))),
+            true => zeros(RECORDS_PER_WORD * (words << (2 - shift))),
             false => Vec::new(),
         };
         Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect(), shift }
@@ -184,46 +190,46 @@ impl Shadow {
         !self.memories[memory].is_empty()
     }
 
-    /// Records an access to bytes of a memory. Returns whether it races. `alone` says that no other
-    /// thread records accesses at the same time.
+    /// Records an access to bytes of a memory. Returns whether it races. `is_only_thread` says that
+    /// no other thread records accesses at the same time.
     #[inline]
-    pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Accessor, kind: AccessKind, alone: bool) -> bool {
+    pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, accessor: Accessor, kind: AccessKind, is_only_thread: bool) -> bool {
         let records = &self.memories[memory];
         if records.is_empty() {
             return false;
         }
         let (first, end) = (byte >> self.shift, (byte + bytes) >> self.shift);
-        (first..end).fold(false, |races, granule| races | touch_granule(records, granule as usize, who, kind, alone))
+        (first..end).fold(false, |races, granule| races | touch_granule(records, granule as usize, accessor, kind, is_only_thread))
     }
 }
 
 /// Records an access to one granule, as [`Shadow::touch`] does.
 #[inline]
-pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Accessor, kind: AccessKind, alone: bool) -> bool {
-    if alone {
-        return touch(&mut Words(records), at, who, kind);
+pub(super) fn touch_granule(records: &[AtomicU64], at: usize, accessor: Accessor, kind: AccessKind, is_only_thread: bool) -> bool {
+    if is_only_thread {
+        return touch(&mut Words(records), at, accessor, kind);
     }
     // Each access is recorded before it is checked. So if two race, at least one sees the other.
     const S: Ordering = Ordering::SeqCst;
     match kind {
         AccessKind::Write => {
-            let before = records[EACH * at + WRITE].swap(record(who), S);
-            !ordered(before, who) || !ordered(records[EACH * at + READ].load(S), who)
+            let before = records[RECORDS_PER_WORD * at + WRITE].swap(record(accessor), S);
+            !ordered(before, accessor) || !ordered(records[RECORDS_PER_WORD * at + READ].load(S), accessor)
         }
         _ => {
-            let read = &records[EACH * at + READ];
-            let mut kept = read.load(S);
+            let read = &records[RECORDS_PER_WORD * at + READ];
+            let mut recorded = read.load(S);
             loop {
-                let next = joined(kept, who);
-                if next == kept {
+                let next = merged(recorded, accessor);
+                if next == recorded {
                     break;
                 }
-                match read.compare_exchange(kept, next, S, S) {
+                match read.compare_exchange(recorded, next, S, S) {
                     Ok(_) => break,
-                    Err(now) => kept = now,
+                    Err(current) => recorded = current,
                 }
             }
-            !ordered(records[EACH * at + WRITE].load(S), who)
+            !ordered(records[RECORDS_PER_WORD * at + WRITE].load(S), accessor)
         }
     }
 }
@@ -234,7 +240,7 @@ pub(super) fn zeros(count: usize) -> Vec<AtomicU64> {
 }
 
 /// The shadow of one workgroup's shared memory.
-pub(in super::super) struct GroupShadow(Vec<[u64; EACH]>);
+pub(in super::super) struct GroupShadow(Vec<[u64; RECORDS_PER_WORD]>);
 
 impl Records for GroupShadow {
     #[inline]
@@ -250,13 +256,13 @@ impl Records for GroupShadow {
 
 impl GroupShadow {
     pub(super) fn new(scalars: usize) -> GroupShadow {
-        GroupShadow(vec![[NOBODY; EACH]; scalars])
+        GroupShadow(vec![[NOBODY; RECORDS_PER_WORD]; scalars])
     }
 
     /// Records an access to a scalar. Returns whether it races.
     #[inline]
-    pub(super) fn touch(&mut self, scalar: usize, who: Accessor, kind: AccessKind) -> bool {
-        touch(self, scalar, who, kind)
+    pub(super) fn touch(&mut self, scalar: usize, accessor: Accessor, kind: AccessKind) -> bool {
+        touch(self, scalar, accessor, kind)
     }
 }
 
@@ -264,7 +270,7 @@ impl GroupShadow {
 mod tests {
     use super::*;
 
-    fn who(invocation: u32, phase: u32) -> Accessor {
+    fn accessor(invocation: u32, phase: u32) -> Accessor {
         Accessor { invocation, workgroup: invocation / 4, invocations_each: 4, phase }
     }
 
@@ -273,7 +279,7 @@ mod tests {
         let mut shadow = GroupShadow::new(1);
         let mut races = false;
         for &(invocation, phase, kind) in accesses {
-            races = shadow.touch(0, who(invocation, phase), kind);
+            races = shadow.touch(0, accessor(invocation, phase), kind);
         }
         races
     }

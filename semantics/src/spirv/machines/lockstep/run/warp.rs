@@ -69,7 +69,7 @@ pub(in super::super) struct Warp {
     /// The lanes that hold invocations.
     pub(super) all: Lanes,
     /// The lanes of subgroups whose invocations have taken several paths.
-    pub(super) parted: Lanes,
+    pub(super) diverged: Lanes,
     /// The helper invocations, and the discarded lanes.
     pub(super) helpers: Lanes,
     pub(super) discarded: Lanes,
@@ -80,7 +80,7 @@ pub(in super::super) struct Warp {
     /// The block that runs.
     pub(super) block: u32,
     /// By block: whether a lane has reached it since the warp was made.
-    pub(super) came_to: Vec<bool>,
+    pub(super) reached: Vec<bool>,
     /// In the second run that reports an error: by lane, how many rules the relation would have
     /// applied, including those of the current block.
     rules: Option<Box<[u64; LANES]>>,
@@ -113,13 +113,13 @@ impl Warp {
             spread: [0; LANES],
             narrowed: Vec::new(),
             all: 0,
-            parted: 0,
+            diverged: 0,
             helpers: 0,
             discarded: 0,
             waiting: Vec::new(),
             parked: Vec::new(),
             block: 0,
-            came_to: vec![false; program.blocks.len()],
+            reached: vec![false; program.blocks.len()],
             rules: exact.then(|| Box::new([0; LANES])),
             first: 0,
             number: 0,
@@ -150,12 +150,12 @@ impl Warp {
         self.first = first;
         self.number = group.number * program.invocations() as u32 + first;
         for &(slot, at) in &program.undefined {
-            for kept in kept(slot) {
-                *self.undefined_mut(kept) = !0;
+            for register in registers_in(slot) {
+                *self.undefined_mut(register) = !0;
                 if at != u32::MAX {
                     for lane in 0..LANES as u8 {
                         let invocation = self.number + u32::from(lane);
-                        self.origins.insert((kept, lane), Origin { kind: Unspecified::Undef, instruction: at, invocation });
+                        self.origins.insert((register, lane), Origin { kind: Unspecified::Undef, instruction: at, invocation });
                     }
                 }
             }
@@ -173,7 +173,7 @@ impl Warp {
                 *word = value_of(input, program, shared, group.id, first + lane as u32, local);
             }
         }
-        (self.steps, self.parted, self.helpers, self.discarded) = (0, 0, 0, 0);
+        (self.steps, self.diverged, self.helpers, self.discarded) = (0, 0, 0, 0);
         self.start(program.entry);
         self.parked.clear();
         if let Some(rules) = &mut self.rules {
@@ -191,17 +191,17 @@ impl Warp {
     /// Runs until every lane has returned or waits at a barrier.
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Failure> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
-        let begun = self.steps;
+        let steps_before = self.steps;
         if let Some(limit) = TimeLimit::passed(shared.dispatch.limits.time) {
             return Err(Failure::Late(limit));
         }
-        let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
+        let turns_before = shared.turns.load(std::sync::atomic::Ordering::Relaxed);
         self.turns = 0;
         // The fuel that is left, as far as this warp knows.
-        let fuel = begun.saturating_add(shared.fuel.saturating_sub(executed));
-        let stop = self.run_to(shared, group, fuel, shared.dispatch.limits.turns.saturating_sub(turned));
-        shared.executed.fetch_add(self.steps - begun, std::sync::atomic::Ordering::Relaxed);
-        shared.turned.fetch_add(self.turns, std::sync::atomic::Ordering::Relaxed);
+        let fuel = steps_before.saturating_add(shared.fuel.saturating_sub(executed));
+        let stop = self.run_to(shared, group, fuel, shared.dispatch.limits.turns.saturating_sub(turns_before));
+        shared.executed.fetch_add(self.steps - steps_before, std::sync::atomic::Ordering::Relaxed);
+        shared.turns.fetch_add(self.turns, std::sync::atomic::Ordering::Relaxed);
         stop
     }
 
@@ -210,16 +210,16 @@ impl Warp {
         while let Some(((mut block, mut code), active)) = self.next() {
             self.activate(active);
             if program.subgroups {
-                self.parted |= self.apart(shared.subgroup);
+                self.diverged |= self.partly_active(shared.subgroup);
             }
             loop {
-                let at = &program.blocks[block as usize];
+                let body = &program.blocks[block as usize];
                 self.block = block;
-                self.came_to[block as usize] = true;
+                self.reached[block as usize] = true;
                 // The instructions of a block are counted when lanes enter it.
-                let (count, rules) = if code == 0 { (u64::from(at.count), u64::from(at.rules)) } else { (0, 0) };
-                if let Some(of_lanes) = &mut self.rules {
-                    column::lanes(self.active).for_each(|lane| of_lanes[lane] += rules);
+                let (count, rules) = if code == 0 { (u64::from(body.count), u64::from(body.rules)) } else { (0, 0) };
+                if let Some(rules_by_lane) = &mut self.rules {
+                    column::lanes(self.active).for_each(|lane| rules_by_lane[lane] += rules);
                 }
                 self.steps += count * u64::from(self.active.count_ones());
                 self.turns += count;
@@ -229,42 +229,42 @@ impl Warp {
                 if let Some(limit) = TimeLimit::passed_between(time, self.turns - count, self.turns) {
                     return Err(Failure::Late(limit));
                 }
-                let mut ways = None;
+                let mut truth_by_ways = None;
                 if self.ledger.is_none() {
-                    let codes = &program.codes[at.first as usize..at.end as usize];
+                    let codes = &program.codes[body.first as usize..body.end as usize];
                     for (number, code) in codes.iter().enumerate() {
-                        if let Err(broken) = self.execute(code, shared, group) {
-                            return Err(self.first_of(broken, &codes[number..], shared, group));
+                        if let Err(failure) = self.execute(code, shared, group) {
+                            return Err(self.first_failure(failure, &codes[number..], shared, group));
                         }
                     }
                 } else {
                     self.sweep();
-                    for number in (at.first + code) as usize..at.end as usize {
+                    for number in (body.first + code) as usize..body.end as usize {
                         self.judge(number, &program.codes[number], shared, group)?;
                     }
-                    ways = self.judged_end(&at.ends);
+                    truth_by_ways = self.judged_end(&body.ends);
                     if self.active == 0 {
                         break;
                     }
                 }
-                let edge = match &at.ends {
+                let edge = match &body.ends {
                     End::Branch(edge) => edge,
                     End::Conditional { condition, taken, otherwise } => {
                         let doubtful = self.sets_undefined[*condition as usize] & self.active;
                         if doubtful != 0 {
-                            return Err(self.undefined_control(shared, at.at, RegisterOrLocal::Set(*condition), doubtful));
+                            return Err(self.undefined_control(shared, body.at, RegisterOrLocal::Set(*condition), doubtful));
                         }
-                        let truth = ways.unwrap_or(self.sets[*condition as usize]);
+                        let truth = truth_by_ways.unwrap_or(self.sets[*condition as usize]);
                         let (yes, no) = (self.active & truth, self.active & !truth);
                         if yes != 0 && no != 0 {
-                            self.part(program, taken, yes);
-                            self.part(program, otherwise, no);
+                            self.send(program, taken, yes);
+                            self.send(program, otherwise, no);
                             break;
                         }
                         if yes != 0 { taken } else { otherwise }
                     }
                     End::Switch { selector, cases, default } => {
-                        self.switch(shared, at.at, *selector, cases, default)?;
+                        self.switch(shared, body.at, *selector, cases, default)?;
                         break;
                     }
                     End::Call { edge, link, then } => {
@@ -278,12 +278,13 @@ impl Warp {
                     End::Return { link: NONE, .. } => break,
                     End::Return { link, edge } => {
                         self.cross(program, edge);
-                        let mut left = self.active;
-                        while left != 0 {
-                            let to = self.columns[*link as usize][left.trailing_zeros() as usize];
-                            let same = column::lanes(left).filter(|&l| self.columns[*link as usize][l] == to).fold(0, |s, l| s | 1 << l);
+                        let mut remaining = self.active;
+                        while remaining != 0 {
+                            let to = self.columns[*link as usize][remaining.trailing_zeros() as usize];
+                            let same =
+                                column::lanes(remaining).filter(|&l| self.columns[*link as usize][l] == to).fold(0, |s, l| s | 1 << l);
                             self.wait(to, same);
-                            left &= !same;
+                            remaining &= !same;
                         }
                         break;
                     }
@@ -301,7 +302,7 @@ impl Warp {
                         break;
                     }
                     End::Unreachable => {
-                        return Err(self.broken(shared, Ub::Unreachable, report::UNREACHABLE.to_string(), at.at, self.active));
+                        return Err(self.failure(shared, Ub::Unreachable, report::UNREACHABLE.to_string(), body.at, self.active));
                     }
                 };
                 self.cross(program, edge);
@@ -320,19 +321,19 @@ impl Warp {
     /// buffer. An earlier lane of another buffer may do so at the same instruction, and counts
     /// instead.
     #[cold]
-    fn first_of(&mut self, broken: Failure, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Failure {
-        let mut first = broken;
+    fn first_failure(&mut self, failure: Failure, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Failure {
+        let mut first = failure;
         if self.narrowed.is_empty() {
             return first;
         }
         for (last, code) in rest.iter().zip(&rest[1..]) {
             let goes_on = !self.narrowed.is_empty() || code.op == Op::Narrow && code.at == last.at;
-            let (Failure::Undefined(met), true) = (&first, goes_on) else { break };
-            let before = (1 << (met.invocation - self.number)) - 1;
+            let (Failure::Undefined(found), true) = (&first, goes_on) else { break };
+            let before = (1 << (found.invocation - self.number)) - 1;
             self.narrowed.iter_mut().for_each(|lanes| *lanes &= before);
             self.activate(self.active & before);
-            if let Err(broken) = self.execute(code, shared, group) {
-                first = broken;
+            if let Err(failure) = self.execute(code, shared, group) {
+                first = failure;
             }
         }
         first
@@ -427,7 +428,7 @@ impl Warp {
     }
 
     /// Sends some of the active lanes along an edge.
-    pub(super) fn part(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
+    pub(super) fn send(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
         let active = self.active;
         if edge.first != edge.end {
             self.activate(lanes);
@@ -438,19 +439,19 @@ impl Warp {
     }
 
     fn switch(&mut self, shared: &Shared<'_>, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Failure> {
-        for kept in kept(selector) {
-            let doubtful = *self.undefined_mut(kept) & self.active;
+        for register in registers_in(selector) {
+            let doubtful = *self.undefined_mut(register) & self.active;
             if doubtful != 0 {
-                return Err(self.undefined_control(shared, at, kept, doubtful));
+                return Err(self.undefined_control(shared, at, register, doubtful));
             }
         }
-        let mut left = self.active;
-        while left != 0 {
-            let value = self.bits(selector, left.trailing_zeros() as usize);
-            let same = column::lanes(left).filter(|&lane| self.bits(selector, lane) == value).fold(0, |s, l| s | 1 << l);
+        let mut remaining = self.active;
+        while remaining != 0 {
+            let value = self.bits(selector, remaining.trailing_zeros() as usize);
+            let same = column::lanes(remaining).filter(|&lane| self.bits(selector, lane) == value).fold(0, |s, l| s | 1 << l);
             let edge = cases.binary_search_by_key(&value, |&(literal, _)| literal).map_or(default, |at| &cases[at].1);
-            self.part(shared.program, edge, same);
-            left &= !same;
+            self.send(shared.program, edge, same);
+            remaining &= !same;
         }
         Ok(())
     }
@@ -465,16 +466,16 @@ impl Warp {
         }
     }
 
-    pub(super) fn undefined_mut(&mut self, kept: RegisterOrLocal) -> &mut Lanes {
-        match kept {
+    pub(super) fn undefined_mut(&mut self, register: RegisterOrLocal) -> &mut Lanes {
+        match register {
             RegisterOrLocal::Column(column) => &mut self.undefined[column as usize],
             RegisterOrLocal::Set(set) => &mut self.sets_undefined[set as usize],
             RegisterOrLocal::Local(scalar) => &mut self.local_undefined[scalar as usize],
         }
     }
 
-    pub(super) fn is_undefined(&self, kept: RegisterOrLocal, lane: usize) -> bool {
-        let lanes = match kept {
+    pub(super) fn is_undefined(&self, register: RegisterOrLocal, lane: usize) -> bool {
+        let lanes = match register {
             RegisterOrLocal::Column(column) => self.undefined[column as usize],
             RegisterOrLocal::Set(set) => self.sets_undefined[set as usize],
             RegisterOrLocal::Local(word) => self.local_undefined[word as usize],
@@ -516,7 +517,7 @@ impl Warp {
                 Slot::Wide(low, high) => scratch.extend([self.columns[low as usize], self.columns[high as usize]]),
                 Slot::Truth(set) => sets.push(self.sets[set as usize]),
             }
-            for (from, to) in kept(step.from).zip(kept(step.to)) {
+            for (from, to) in registers_in(step.from).zip(registers_in(step.to)) {
                 let doubt = *self.undefined_mut(from);
                 doubts.push((to, doubt));
                 if doubt & self.active != 0 {
@@ -599,24 +600,25 @@ impl Warp {
 
     /// The origin of an undefined value. If it has none, memory was never written, and this load is
     /// the origin.
-    pub(super) fn origin(&self, kept: RegisterOrLocal, lane: usize, at: u32) -> Origin {
+    pub(super) fn origin(&self, register: RegisterOrLocal, lane: usize, at: u32) -> Origin {
         let uninitialised = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation: self.number + lane as u32 };
-        self.origins.get(&(kept, lane as u8)).copied().unwrap_or(uninitialised)
+        self.origins.get(&(register, lane as u8)).copied().unwrap_or(uninitialised)
     }
 
-    pub(super) fn who(&self, shared: &Shared<'_>, group: &Group, lane: usize, phase: u32) -> Accessor {
+    pub(super) fn accessor(&self, shared: &Shared<'_>, group: &Group, lane: usize, phase: u32) -> Accessor {
         let invocations_each = shared.program.invocations() as u32;
         Accessor { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
     }
 
     /// Undefined behaviour at an instruction of the current block, in the first of the lanes.
     #[cold]
-    pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Failure {
+    pub(super) fn failure(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Failure {
         let lane = lanes.trailing_zeros();
         // The rules from the instruction to the end of the block are counted already. None of them
         // is for an OpPhi.
-        let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
-        let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
+        let rules_ahead =
+            shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
+        let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(rules_ahead));
         let calls = self.calls(shared.program, instruction, lane as usize);
         Failure::Undefined(Box::new(FoundUb { ub, what, instruction, invocation: self.number + lane, step, earlier: None, calls }))
     }
@@ -652,15 +654,15 @@ impl Warp {
     }
 
     #[cold]
-    fn undefined_control(&self, shared: &Shared<'_>, at: u32, kept: RegisterOrLocal, lanes: Lanes) -> Failure {
-        let origin = self.origin(kept, lanes.trailing_zeros() as usize, at);
+    fn undefined_control(&self, shared: &Shared<'_>, at: u32, register: RegisterOrLocal, lanes: Lanes) -> Failure {
+        let origin = self.origin(register, lanes.trailing_zeros() as usize, at);
         let what = report::branch_on_undefined(&shared.program.module, at, origin);
-        self.broken(shared, Ub::BranchOnUndefined, what, at, lanes)
+        self.failure(shared, Ub::BranchOnUndefined, what, at, lanes)
     }
 }
 
 /// The register or local scalar that holds a slot.
-pub(super) fn kept(slot: Slot) -> impl Iterator<Item = RegisterOrLocal> {
+pub(super) fn registers_in(slot: Slot) -> impl Iterator<Item = RegisterOrLocal> {
     let (first, second) = match slot {
         Slot::Word(column) => (RegisterOrLocal::Column(column), None),
         Slot::Wide(low, high) => (RegisterOrLocal::Column(low), Some(RegisterOrLocal::Column(high))),

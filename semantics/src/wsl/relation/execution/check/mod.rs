@@ -148,7 +148,7 @@ impl Checker<'_, '_> {
 
     /// The address space of an address. Fails unless the object holds `count` values of the
     /// type there.
-    fn held(&self, at: ExprId, address: Address, ty: TypeId, count: u32) -> Check<AddressSpace> {
+    fn space_of(&self, at: ExprId, address: Address, ty: TypeId, count: u32) -> Check<AddressSpace> {
         let Some(object) = self.memory.objects.get(address.object.0 as usize) else { return self.wrong(at, "an address is in no object") };
         let words = u64::from(self.size(at, self.ty(ty))?) * u64::from(count);
         let end = u64::from(address.bytes / 4) + words;
@@ -186,7 +186,7 @@ impl Checker<'_, '_> {
             return self.wrong(at, format!("a value of type {} without an address", self.show(ty)));
         };
         self.no_address(at, &words[1..], ty)?;
-        let found = self.held(at, address, to, count)?;
+        let found = self.space_of(at, address, to, count)?;
         if found != space {
             return self.wrong(at, format!("a value of type {} is to {} memory", self.show(ty), found.keyword()));
         }
@@ -276,7 +276,7 @@ impl Checker<'_, '_> {
         if let (Form::Value(words), true) = (&e.form, e.ty == to)
             && let Some(&Word::Address(address)) = words.first()
         {
-            let space = self.held(e.at, address, to, 0)?;
+            let space = self.space_of(e.at, address, to, 0)?;
             return self.right_of(e, make(space, to), "the operand", env).map(|()| space);
         }
         let found = self.right(e, "the operand", env)?;
@@ -321,7 +321,7 @@ impl Checker<'_, '_> {
                 self.value(e.at, words, self.ty(e.ty))?;
                 right(e.ty)
             }
-            Form::Left(address) => Ok(Left(e.ty, self.held(e.at, *address, e.ty, 1)?)),
+            Form::Left(address) => Ok(Left(e.ty, self.space_of(e.at, *address, e.ty, 1)?)),
             Form::Variable(store) => {
                 if !env.iter().any(|(_, bound)| bound == store) {
                     return self.wrong(e.at, "a variable is not bound");
@@ -490,7 +490,7 @@ impl Checker<'_, '_> {
             _ => None,
         };
         let field = |s, f: u32| Some(self.ty(env.structure(s).fields.get(f as usize)?.ty));
-        let taken = |f| {
+        let taker_signature = |f| {
             let function = env.function(f);
             let (Type::Pointer(_, whole), Type::Pointer(_, part)) = (self.ty(function.parameters.first()?.ty), self.ty(function.result))
             else {
@@ -509,9 +509,9 @@ impl Checker<'_, '_> {
             G::ElementAddress(array, space) => (smallvec![Type::Pointer(space, array), UINT], Type::Pointer(space, element(array)?)),
             G::ElementGetter(array) => (smallvec![self.ty(array), UINT], self.ty(element(array)?)),
             G::ElementSetter(array) => (smallvec![self.ty(array), UINT, self.ty(element(array)?)], self.ty(array)),
-            G::Getter(f) => taken(f)?,
+            G::Getter(f) => taker_signature(f)?,
             G::Setter(f) => {
-                let (mut parameters, part) = taken(f)?;
+                let (mut parameters, part) = taker_signature(f)?;
                 let whole = parameters[0];
                 parameters.push(part);
                 (parameters, whole)

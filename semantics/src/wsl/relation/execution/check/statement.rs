@@ -10,7 +10,7 @@ use crate::wsl::typing::program::{Body, Case, ExprId, StmtForm, StmtId};
 
 /// The surroundings of a statement.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct Surroundings<'a> {
     /// The environment of the block around it. `None` directly in a `Call`.
     env: Option<&'a Bound>,
     /// The type of the `Call`.
@@ -31,7 +31,7 @@ impl Checker<'_, '_> {
             Stmt::Block(_) | Stmt::Return(_) | Stmt::Discard => {}
             _ => return self.wrong(e.at, "the body of a call is no block"),
         }
-        let around = Around { env: None, result: e.ty, body: self.function(e, s)?, loops: false, cases: false, reached: true };
+        let around = Surroundings { env: None, result: e.ty, body: self.function(e, s)?, loops: false, cases: false, reached: true };
         self.statement(e.at, s, around)
     }
 
@@ -70,7 +70,7 @@ impl Checker<'_, '_> {
     }
 
     /// Checks an expression of a statement.
-    fn of_statement(&self, e: &Expr, needed: Option<Type>, what: &str, around: Around) -> Check<Type> {
+    fn check_expression(&self, e: &Expr, needed: Option<Type>, what: &str, around: Surroundings) -> Check<Type> {
         if !around.reached {
             self.unreached(e)?;
         }
@@ -81,17 +81,17 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn statement(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
+    fn statement(&self, at: ExprId, s: &Stmt, around: Surroundings) -> Check {
         deep(|| self.statement_of(at, s, around))
     }
 
-    fn statement_of(&self, at: ExprId, s: &Stmt, around: Around) -> Check {
-        let later = Around { reached: false, ..around };
+    fn statement_of(&self, at: ExprId, s: &Stmt, around: Surroundings) -> Check {
+        let later = Surroundings { reached: false, ..around };
         match s {
             Stmt::Block(block) => self.block(at, block, around),
             Stmt::Declaration(..) => self.wrong(at, "a declaration is not the first statement of a block"),
             Stmt::If(parts) => {
-                self.of_statement(&parts.0, Some(BOOL), "the condition", around)?;
+                self.check_expression(&parts.0, Some(BOOL), "the condition", around)?;
                 self.statement(at, &parts.1, later)?;
                 self.statement(at, &parts.2, later)
             }
@@ -102,12 +102,12 @@ impl Checker<'_, '_> {
             Stmt::Switch(e, id) => match self.form(*id) {
                 Some(StmtForm::Switch(switched, _)) => {
                     let needed = self.ty(self.program.expr(*switched).ty.right());
-                    self.of_statement(e, Some(needed), "the value that is switched on", around).map(drop)
+                    self.check_expression(e, Some(needed), "the value that is switched on", around).map(drop)
                 }
                 _ => self.wrong(at, "what switches is no switch"),
             },
-            Stmt::Cases(first, id, next) => self.cases(at, first, self.case(*id, *next), Around { cases: true, ..around }),
-            Stmt::Loop(parts, n) => self.round(at, parts, *n, Around { loops: true, cases: false, ..around }),
+            Stmt::Cases(first, id, next) => self.cases(at, first, self.case(*id, *next), Surroundings { cases: true, ..around }),
+            Stmt::Loop(parts, n) => self.loop_iteration(at, parts, *n, Surroundings { loops: true, cases: false, ..around }),
             Stmt::Break if around.loops || around.cases => Ok(()),
             Stmt::Break => self.wrong(at, "a break outside of loops and cases"),
             Stmt::Continue if around.loops => Ok(()),
@@ -116,8 +116,8 @@ impl Checker<'_, '_> {
             Stmt::Fallthrough => self.wrong(at, "a fallthrough outside of cases"),
             Stmt::Discard => Ok(()),
             Stmt::Return(None) => self.same(at, "a return of nothing", Type::Void, self.ty(around.result)),
-            Stmt::Return(Some(e)) => self.of_statement(e, Some(self.ty(around.result)), "what is returned", around).map(drop),
-            Stmt::Effect(e) => self.of_statement(e, None, "a statement", around).map(drop),
+            Stmt::Return(Some(e)) => self.check_expression(e, Some(self.ty(around.result)), "what is returned", around).map(drop),
+            Stmt::Effect(e) => self.check_expression(e, None, "a statement", around).map(drop),
         }
     }
 
@@ -125,12 +125,12 @@ impl Checker<'_, '_> {
         self.program.stmts.get(id.0 as usize).map(|s| &s.form)
     }
 
-    fn block(&self, at: ExprId, block: &Block, around: Around) -> Check {
+    fn block(&self, at: ExprId, block: &Block, around: Surroundings) -> Check {
         if self.program.blocks.get(block.rest.start as usize..block.rest.end as usize).is_none() {
             return self.wrong(at, "the rest of a block is none of the source");
         }
         let Some(env) = &block.env else {
-            return match block.first.is_none() && block.made.is_empty() {
+            return match block.first.is_none() && block.inserted.is_empty() {
                 true => Ok(()),
                 false => self.wrong(at, "a block is executed without an environment"),
             };
@@ -146,16 +146,16 @@ impl Checker<'_, '_> {
         {
             return self.wrong(at, "a name of another function is bound");
         }
-        let around = Around { env: Some(env), ..around };
-        for made in &block.made {
-            self.statement(at, made, around)?;
+        let around = Surroundings { env: Some(env), ..around };
+        for stmt in &block.inserted {
+            self.statement(at, stmt, around)?;
         }
         match &block.first {
             None => Ok(()),
             Some(Stmt::Declaration(_, _, None)) => Ok(()),
             Some(Stmt::Declaration(_, store, Some(e))) => {
                 let needed = self.ty(self.program.store(*store).ty);
-                self.of_statement(e, Some(needed), "what a variable is initialised with", around).map(drop)
+                self.check_expression(e, Some(needed), "what a variable is initialised with", around).map(drop)
             }
             Some(first) => self.statement(at, first, around),
         }
@@ -170,11 +170,11 @@ impl Checker<'_, '_> {
     }
 
     /// `Cases(s, …)`: s is the rest of the case's body.
-    fn cases(&self, at: ExprId, first: &Stmt, case: Option<&Case>, around: Around) -> Check {
+    fn cases(&self, at: ExprId, first: &Stmt, case: Option<&Case>, around: Surroundings) -> Check {
         let body = case.and_then(|case| self.form(case.body));
         let (true, Some(StmtForm::Block(body))) = (around.reached, body) else { return self.wrong(at, "the cases are none of a switch") };
         match first {
-            Stmt::Block(block) if block.rest.end != body.end || block.rest.start < body.start || !block.made.is_empty() => {
+            Stmt::Block(block) if block.rest.end != body.end || block.rest.start < body.start || !block.inserted.is_empty() => {
                 self.wrong(at, "the first of the cases is not what is left of its body")
             }
             Stmt::Block(_) => self.statement(at, first, around),
@@ -185,9 +185,9 @@ impl Checker<'_, '_> {
 
     /// `Loop(s, s', s'')`: the rest of the body, the rest of the third part of a `for`, and what
     /// comes next. The rules of loops make these parts.
-    fn round(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Around) -> Check {
-        let [body, each, again] = parts;
-        let again = match again {
+    fn loop_iteration(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Surroundings) -> Check {
+        let [body, increment, next_iteration] = parts;
+        let next_iteration = match next_iteration {
             Stmt::If(parts) => match &**parts {
                 (e, Stmt::Iterate(id, next), end) => Some((*id, *next, Some((e, end)))),
                 _ => None,
@@ -195,14 +195,16 @@ impl Checker<'_, '_> {
             Stmt::Iterate(id, next) => Some((*id, *next, None)),
             _ => None,
         };
-        let Some((id, next, condition)) = again else { return self.wrong(at, "what follows the iteration of a loop is not the loop") };
+        let Some((id, next, condition)) = next_iteration else {
+            return self.wrong(at, "what follows the iteration of a loop is not the loop");
+        };
         let fits = match (self.form(id), condition) {
             (Some(StmtForm::DoWhile(_, e)), Some((condition, end))) => {
-                *condition == source(self.program, *e) && *end == Stmt::empty() && each.is_empty()
+                *condition == source(self.program, *e) && *end == Stmt::empty() && increment.is_empty()
             }
-            (Some(StmtForm::For(_, e, _)), None) => match each {
-                Stmt::Effect(each) => each.ty == self.program.expr(*e).ty.right(),
-                each => each.is_empty(),
+            (Some(StmtForm::For(_, e, _)), None) => match increment {
+                Stmt::Effect(increment) => increment.ty == self.program.expr(*e).ty.right(),
+                increment => increment.is_empty(),
             },
             _ => false,
         };
@@ -212,6 +214,6 @@ impl Checker<'_, '_> {
         self.statement(at, body, around)?;
         // Execution reaches the third part when the body ends.
         let ended = body.is_empty() || matches!(body, Stmt::Continue);
-        self.statement(at, each, Around { loops: false, reached: around.reached && ended, ..around })
+        self.statement(at, increment, Surroundings { loops: false, reached: around.reached && ended, ..around })
     }
 }
