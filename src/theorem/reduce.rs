@@ -196,8 +196,8 @@ fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_
     Minimal { tree, nodes, verdict }
 }
 
-/// The verdict on a program that has the fault, otherwise `None`. With `with_blame`, the instruction
-/// to blame is searched for. If the fault names one, they must be equal.
+/// The verdict on a program that has the fault, otherwise `None`. With `with_blame`, the
+/// instruction to blame is searched for. If the fault names one, they must be equal.
 fn shows(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>, fault: &Fault, with_blame: bool) -> Option<Verdict> {
     let mut device = device;
     let on_semantics = matches!(fault, Fault::Semantics(..));

@@ -551,9 +551,9 @@ impl WeakExecutions<'_> {
 }
 
 /// Tries other orders of the invocations: all of them if the budget suffices, otherwise some random
-/// ones. If both `executions` and the budget of the settings are below [`MIN_EXECUTIONS`], the search
-/// through all orders is skipped: so few executions would hardly differ. It is also skipped if
-/// `executions` is 0.
+/// ones. If both `executions` and the budget of the settings are below [`MIN_EXECUTIONS`], the
+/// search through all orders is skipped: so few executions would hardly differ. It is also skipped
+/// if `executions` is 0.
 fn try_orders(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut KnownOutcomes) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);

@@ -7,8 +7,7 @@ use crate::number::{Inexact, Interval};
 use crate::raster::{self, Depth, DepthBuffer, DepthStencil, TestResult, Tested};
 use crate::wsl::open::{OpenTerms, Possible, Word};
 
-/// The devices that have a fragment. Which devices have it depends on no undefined value here, since
-/// WSL has none.
+/// The devices that have a fragment. WSL has no undefined values that could decide about that.
 pub type Presence = raster::Presence;
 
 /// a thread that discard has ended leaves no fragment [wsl/d-discarded, 004 Barriers and discard]
