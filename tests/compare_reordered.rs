@@ -328,9 +328,8 @@ fn atomics_without_each_other_in_scope_race() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// If the result depends on the order of two accesses, both orders are tried. In the order of the
-/// invocations, both programs show the same. In the other order, only the second program shows
-/// another value.
+/// If the result depends on the order of two accesses, both orders are tried. Both programs show
+/// the same in the order of the invocations. In the other order they differ.
 #[test]
 fn what_depends_on_the_order_is_tried_in_every_order() {
     for (before, after) in [

@@ -399,8 +399,8 @@ fn code(outside: &str) -> Vec<String> {
     outside.split('`').skip(1).step_by(2).map(|code| code.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// The number of commands and options that a page names outside of blocks, and what is wrong
-/// with them.
+/// The number of commands and options that a page names outside of blocks, and a line for each
+/// mistake in them.
 fn named(page: &Page, outside: &str) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     if outside.matches('`').count() % 2 == 1 {

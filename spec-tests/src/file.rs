@@ -388,8 +388,8 @@ impl CaseFile {
         Ok(true)
     }
 
-    /// The text of the file with new blessed lines. Each block is given by the line of
-    /// its directive.
+    /// The text of the file with new blessed lines. The number of a block is the line of its
+    /// directive, from 1.
     pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
         let comment = self.language.comment();
         let blessed = format!("{comment}|");

@@ -85,8 +85,8 @@ pub struct FileReport {
     pub dispatched_by_fast_engine: usize,
     /// The same number for draws of WSL.
     pub drawn_by_fast_engine: usize,
-    /// The lines that the blessed blocks should have. Each block is given by the line of
-    /// its directive.
+    /// The lines that the blessed blocks should have. The number of a block is the line of its
+    /// directive, from 1.
     pub blocks: Vec<(usize, Vec<String>)>,
 }
 

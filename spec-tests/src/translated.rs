@@ -238,8 +238,8 @@ pub fn draw(draw: &Draw, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>
     Ok((Found::ending(verdict.name(), verdict.why()), rules))
 }
 
-/// The formats of the bound textures, by register. The translation declares the written textures
-/// with them.
+/// The formats of the bound textures, by register. The translation declares the storage images of
+/// textures that are written with these formats.
 fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
     resources.iter().filter_map(|r| Some((r.register.clone(), r.texture()?.0.image.format()))).collect()
 }

@@ -58,8 +58,8 @@ pub struct Options {
     pub route: Option<Route>,
     /// The options of the workers.
     pub workers: gpu::Options,
-    /// The known quirks of devices. A disagreement with a device is made minimal and compared
-    /// with them.
+    /// The known quirks of devices. A disagreement with a device is made minimal, and then compared
+    /// with these quirks.
     pub known: Vec<Quirk>,
     /// Compilers of modules. What their output shows is compared like a device.
     pub compilers: Vec<Compiler>,

@@ -125,8 +125,8 @@ fn specialization_constants_are_overrides() {
     assert!(notes.iter().any(|note| note.starts_with("specialization constant 3 is frozen")), "{notes:?}");
 }
 
-/// A 16-bit infinity has no literal, so the text makes it from its bits. Other bits give
-/// another value.
+/// A 16-bit infinity has no literal, so the text makes it from its bits. With other bits no input
+/// agrees.
 #[test]
 fn halves_that_are_no_numbers_are_made_of_their_bits() {
     let words = assembled(include_str!("modules/halves.spvasm"));

@@ -97,9 +97,9 @@ impl Generator {
         ])
     }
 
-    /// Makes something under a condition. `varies` says whether the condition may differ
-    /// between threads.
-    fn under_condition<T>(&mut self, varies: bool, make: impl FnOnce(&mut Self) -> T) -> T {
+    /// Makes an expression or a branch under a condition, and joins the estimates of the variables
+    /// with those before it. `varies` says whether the condition may differ between threads.
+    pub(super) fn under_condition<T>(&mut self, varies: bool, make: impl FnOnce(&mut Self) -> T) -> T {
         let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
         let outer = self.in_divergent_branch;
         self.in_divergent_branch |= varies;

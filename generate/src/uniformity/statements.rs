@@ -48,19 +48,6 @@ impl Generator {
         self.vars.truncate(vars);
     }
 
-    /// Makes something under a condition, and joins the estimates of both branches.
-    fn branched<T>(&mut self, varies: bool, make: impl FnOnce(&mut Self) -> T) -> T {
-        let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
-        let outer = self.in_divergent_branch;
-        self.in_divergent_branch |= varies;
-        let result = make(self);
-        self.in_divergent_branch = outer;
-        for (v, before) in self.vars.iter_mut().zip(before) {
-            v.varies |= before;
-        }
-        result
-    }
-
     fn statement(&mut self, out: &mut Vec<Stmt>) {
         let nested = self.depth < 6;
         let weights: [u32; 14] = match nested {
@@ -238,7 +225,7 @@ impl Generator {
         // At most one branch ends in a jump, so that control can reach the statements after it.
         let jumps_in_then = jumps && (!has_else || self.percent(50));
         let before: Vec<bool> = self.vars.iter().map(|v| v.varies).collect();
-        let then_body = self.branched(varies, |g| {
+        let then_body = self.under_condition(varies, |g| {
             let mut body = g.block();
             if jumps_in_then {
                 g.jump(&mut body);
@@ -251,7 +238,7 @@ impl Generator {
             for (v, before) in self.vars.iter_mut().zip(before) {
                 v.varies = before;
             }
-            let else_body = self.branched(varies, |g| {
+            let else_body = self.under_condition(varies, |g| {
                 let mut body = g.block();
                 if jumps && !jumps_in_then {
                     g.jump(&mut body);
@@ -321,7 +308,7 @@ impl Generator {
         let writes = self.writes.len();
         let uniform = !varies && !self.may_diverge();
         self.levels.push(Level { is_loop: true, broke: false, continued: false, uniform });
-        let body = self.branched(varies, |g| {
+        let body = self.under_condition(varies, |g| {
             let vars = g.vars.len();
             let body = g.block_of(|_, _| {});
             g.close(vars);
@@ -395,7 +382,7 @@ impl Generator {
         for case in 0..=cases {
             let label = if case == cases { " default: ".to_string() } else { format!(" case {case}u: ") };
             all.push(Part::Text(label));
-            let body = self.branched(varies, |g| {
+            let body = self.under_condition(varies, |g| {
                 let vars = g.vars.len();
                 let mut body = g.block_of(|_, _| {});
                 body.push(line(if case < cases && g.percent(35) { "fallthrough;" } else { "break;" }));

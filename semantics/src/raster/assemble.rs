@@ -76,11 +76,6 @@ impl Primitives {
         Primitives { topology, vertices, each, all: each * u64::from(instances), next: 0 }
     }
 
-    /// How vertices form primitives.
-    pub fn topology(&self) -> Topology {
-        self.topology
-    }
-
     /// The number of primitives of all instances.
     pub fn count(&self) -> u64 {
         self.all

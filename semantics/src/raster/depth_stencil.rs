@@ -24,7 +24,7 @@ impl Planes {
 
 /// What the tests compare of a fragment.
 #[derive(Clone, Copy, Debug)]
-pub struct Tested {
+pub struct TestedFragment {
     /// Its depth.
     pub depth: Inexact,
     /// The plane of its depth. `None` if the depth is no interpolated one, or if devices may have
@@ -84,7 +84,7 @@ impl DepthStencil {
 
     /// Tests a fragment at a pixel and updates the attachments. Returns the devices that have the
     /// fragment after the tests.
-    pub fn test<O: Copy>(&mut self, rules: &Rules, pixel: [u32; 2], presence: Presence<O>, tested: &Tested) -> Option<Presence<O>> {
+    pub fn test<O: Copy>(&mut self, rules: &Rules, pixel: [u32; 2], presence: Presence<O>, tested: &TestedFragment) -> Option<Presence<O>> {
         let presence = match self.bounds {
             Some(bounds) => presence.after(self.depth.within(pixel, bounds))?,
             None => presence,
@@ -114,8 +114,9 @@ impl DepthStencil {
 
     /// The depth test. A triangle that is drawn again has the same depths as before, whatever they
     /// are: the contents of the framebuffer affect nothing else (Vulkan, Invariance, Multi-Pass
-    /// Algorithms).
-    fn test_depth<O: Copy>(&mut self, pixel: [u32; 2], presence: Presence<O>, tested: &Tested) -> TestResult {
+    /// Algorithms). The chapter speaks of commands that are repeated. It is an assumption that two
+    /// triangles of one command have the same depths, too.
+    fn test_depth<O: Copy>(&mut self, pixel: [u32; 2], presence: Presence<O>, tested: &TestedFragment) -> TestResult {
         let place = self.place(pixel);
         if let (Some(plane), Some(place)) = (tested.plane, place)
             && self.planes[place] == Some(plane)

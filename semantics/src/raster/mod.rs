@@ -23,7 +23,7 @@
 //!
 //! **Draws.** A draw of a language shades its vertices, sets up each of the [`Primitives`], and
 //! shades the quads of each primitive ([`Triangle::walk`]). Fragments reach the attachments in
-//! rasterization order ([`InOrder`]). On the way they are tested ([`DepthStencil`]). Only the
+//! rasterization order ([`RasterOrder`]). On the way they are tested ([`DepthStencil`]). Only the
 //! values are the language's own: inputs, outputs, and colour attachments.
 //!
 //! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid. From
@@ -72,9 +72,9 @@ mod within;
 pub use assemble::{Primitives, Topology};
 pub use blend::{Blend, Equation, Factor, Operation};
 pub use depth::{Depth, DepthBuffer, TestResult};
-pub use depth_stencil::{DepthStencil, Plane, Planes, Tested};
+pub use depth_stencil::{DepthStencil, Plane, Planes, TestedFragment};
 pub use fragment::{Fragment, Inner, Interpolation};
-pub use order::{InOrder, Next};
+pub use order::{Next, RasterOrder};
 pub use presence::Presence;
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use stencil::{StencilBuffer, StencilFace, StencilOp};

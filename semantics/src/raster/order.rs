@@ -26,19 +26,19 @@ pub enum Next<Q, L> {
 /// The quads that have started and did not reach the attachments yet. `Q` is the data of a quad,
 /// `L` the outputs of a quad that has ended.
 #[derive(Clone, Debug)]
-pub struct InOrder<Q, L> {
+pub struct RasterOrder<Q, L> {
     queue: VecDeque<Queued>,
     quads: FxHashMap<u32, Q>,
     ended: FxHashMap<u32, L>,
 }
 
-impl<Q, L> Default for InOrder<Q, L> {
-    fn default() -> InOrder<Q, L> {
-        InOrder { queue: VecDeque::new(), quads: FxHashMap::default(), ended: FxHashMap::default() }
+impl<Q, L> Default for RasterOrder<Q, L> {
+    fn default() -> RasterOrder<Q, L> {
+        RasterOrder { queue: VecDeque::new(), quads: FxHashMap::default(), ended: FxHashMap::default() }
     }
 }
 
-impl<Q, L> InOrder<Q, L> {
+impl<Q, L> RasterOrder<Q, L> {
     /// Starts a quad, with a number that no waiting quad has.
     pub fn start(&mut self, number: u32, quad: Q) {
         self.quads.insert(number, quad);

@@ -4,7 +4,8 @@
 use smallstep_semantics::image::{Compare, Format};
 use smallstep_semantics::number::{Inexact, Interval};
 use smallstep_semantics::raster::{
-    DepthBuffer, DepthStencil, InOrder, Lane, Next, Presence, Primitives, Rules, StencilBuffer, StencilFace, StencilOp, Tested, Topology,
+    DepthBuffer, DepthStencil, Lane, Next, Presence, Primitives, RasterOrder, Rules, StencilBuffer, StencilFace, StencilOp, TestedFragment,
+    Topology,
 };
 
 use crate::random::Random;
@@ -154,29 +155,29 @@ fn choices(draw: &Draw) -> Vec<Vec<Choice>> {
 /// How the tests of the library are applied. Bugs are planted here.
 type Apply = fn(&Draw, &mut DepthStencil, &Case) -> Option<AnyPresence>;
 
-fn tested(fragment: &Case) -> Tested {
+fn tested(fragment: &Case) -> TestedFragment {
     let [value, low, high] = fragment.depth.map(|at| DEPTHS[at]);
     let depth = Inexact { value, allowed: Interval::between(low, high) };
-    Tested { depth, plane: fragment.plane, front: fragment.front.0, front_certain: fragment.front.1 }
+    TestedFragment { depth, plane: fragment.plane, front: fragment.front.0, front_certain: fragment.front.1 }
 }
 
-fn apply(_: &Draw, attached: &mut DepthStencil, fragment: &Case) -> Option<AnyPresence> {
-    attached.test(&Rules::default(), [0, 0], fragment.presence, &tested(fragment))
+fn apply(_: &Draw, depth_stencil: &mut DepthStencil, fragment: &Case) -> Option<AnyPresence> {
+    depth_stencil.test(&Rules::default(), [0, 0], fragment.presence, &tested(fragment))
 }
 
 /// What is wrong with the results of the tests, if anything is. Also counts the fragments of which
 /// all devices agree although some could have differed.
 fn wrong(draw: &Draw, apply: Apply, decided: &mut u32) -> Option<String> {
     let buffer = DepthBuffer::new(Format::D32Sfloat, 1, 1, 0.5).expect("a depth format");
-    let mut attached = DepthStencil::new(buffer, draw.compare, draw.writes);
+    let mut depth_stencil = DepthStencil::new(buffer, draw.compare, draw.writes);
     if let Some((value, faces)) = draw.stencil {
-        attached = attached.with_stencil(StencilBuffer::holding(1, vec![value]).expect("a row"), faces);
+        depth_stencil = depth_stencil.with_stencil(StencilBuffer::holding(1, vec![value]).expect("a row"), faces);
     }
     if let Some(bounds) = draw.bounds {
-        attached = attached.with_bounds(bounds);
+        depth_stencil = depth_stencil.with_bounds(bounds);
     }
-    let after: Vec<_> = draw.fragments.iter().map(|fragment| apply(draw, &mut attached, fragment)).collect();
-    let (depths, stencils) = attached.attachments();
+    let after: Vec<_> = draw.fragments.iter().map(|fragment| apply(draw, &mut depth_stencil, fragment)).collect();
+    let (depths, stencils) = depth_stencil.attachments();
     let depth = depths.depth(0, 0).expect("a pixel").0;
     let devices: Vec<Device> = choices(draw).iter().map(|choices| on_device(draw, choices)).collect();
     for device in &devices {
@@ -225,24 +226,24 @@ fn every_device_stays_within_the_results_of_the_tests() {
 
 /// Bugs in what the tests are told, or in what is made of their results.
 const PLANTED: [(&str, Apply); 7] = [
-    ("every fragment is there for sure", |_, attached, fragment| {
-        attached.test(&Rules::default(), [0, 0], AnyPresence::Sure, &tested(fragment))
+    ("every fragment is there for sure", |_, depth_stencil, fragment| {
+        depth_stencil.test(&Rules::default(), [0, 0], AnyPresence::Sure, &tested(fragment))
     }),
-    ("what another device has is there", |draw, attached, fragment| {
+    ("what another device has is there", |draw, depth_stencil, fragment| {
         let presence = if fragment.presence == Presence::Elsewhere { Presence::Here } else { fragment.presence };
-        apply(draw, attached, &Case { presence, ..*fragment })
+        apply(draw, depth_stencil, &Case { presence, ..*fragment })
     }),
-    ("all triangles are of one plane", |draw, attached, fragment| apply(draw, attached, &Case { plane: Some(0), ..*fragment })),
-    ("depths are known", |draw, attached, fragment| {
+    ("all triangles are of one plane", |draw, depth_stencil, fragment| apply(draw, depth_stencil, &Case { plane: Some(0), ..*fragment })),
+    ("depths are known", |draw, depth_stencil, fragment| {
         let [value, ..] = fragment.depth;
-        apply(draw, attached, &Case { depth: [value; 3], ..*fragment })
+        apply(draw, depth_stencil, &Case { depth: [value; 3], ..*fragment })
     }),
-    ("facing is known", |draw, attached, fragment| apply(draw, attached, &Case { front: (fragment.front.0, true), ..*fragment })),
-    ("the stencil test is not applied", |_, attached, fragment| {
+    ("facing is known", |draw, depth_stencil, fragment| apply(draw, depth_stencil, &Case { front: (fragment.front.0, true), ..*fragment })),
+    ("the stencil test is not applied", |_, depth_stencil, fragment| {
         let rules = Rules { stencil_compare: |_, _, _| true, ..Rules::default() };
-        attached.test(&rules, [0, 0], fragment.presence, &tested(fragment))
+        depth_stencil.test(&rules, [0, 0], fragment.presence, &tested(fragment))
     }),
-    ("a result that may differ is certain", |draw, attached, fragment| match apply(draw, attached, fragment) {
+    ("a result that may differ is certain", |draw, depth_stencil, fragment| match apply(draw, depth_stencil, fragment) {
         Some(Presence::Here) => Some(Presence::Sure),
         after => after,
     }),
@@ -263,8 +264,8 @@ fn a_triangle_that_is_drawn_again_has_the_same_depth() {
     let fragment = Case { presence: Presence::Sure, depth: [1, 0, 2], plane: Some(3), front: (true, true) };
     let both = |again: Case| {
         let buffer = DepthBuffer::new(Format::D32Sfloat, 1, 1, 1.0).expect("a depth format");
-        let mut attached = DepthStencil::new(buffer, Compare::LessOrEqual, true);
-        [fragment, again].map(|fragment| attached.test(&Rules::default(), [0, 0], fragment.presence, &tested(&fragment)))
+        let mut depth_stencil = DepthStencil::new(buffer, Compare::LessOrEqual, true);
+        [fragment, again].map(|fragment| depth_stencil.test(&Rules::default(), [0, 0], fragment.presence, &tested(&fragment)))
     };
     assert_eq!(both(fragment), [Some(Presence::Sure); 2]);
     for plane in [None, Some(4)] {
@@ -310,7 +311,7 @@ fn primitives_come_instance_by_instance() {
 fn quads_are_written_in_the_order_in_which_they_started() {
     let mut random = Random(11);
     for _ in 0..500 {
-        let mut order: InOrder<u32, u32> = InOrder::default();
+        let mut order: RasterOrder<u32, u32> = RasterOrder::default();
         // Every third entry is a primitive of unknown shape.
         let entries: Vec<Option<u32>> = (0..1 + random.below(12) as u32).map(|k| (random.below(3) != 0).then_some(k)).collect();
         let (mut started, mut running, mut written) = (0, Vec::new(), Vec::new());

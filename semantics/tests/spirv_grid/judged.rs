@@ -97,8 +97,8 @@ fn invocations_that_go_one_way_run_side_by_side_and_others_alone() {
     assert_eq!((sets(&again), again.ways), (vec![(3, all)], 133));
 }
 
-/// The writes of a way are gone before the next way. The word is 0 on the way that does not
-/// write it.
+/// The writes of a way are gone before the next way. A way that does not write the word finds the
+/// 0 that was there at first.
 #[test]
 fn each_way_begins_with_the_memory_that_is_given() {
     let body = format!(

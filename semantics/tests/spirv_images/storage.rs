@@ -21,8 +21,8 @@ fn image(report: &Report) -> &ObservedImage {
     }
 }
 
-/// Runs a body that writes to `%any`, an image of that format with 2 by 1 texels, which are all
-/// zeros before.
+/// Runs a body that writes to `%any`, an image of that format with 2 by 1 texels. All texels are
+/// zeros at first.
 fn written(format: Format, body: &str) -> Report {
     let mut bound = Bound::new();
     bound.images.retain(|image| image.binding != 16);

@@ -3,10 +3,10 @@
 
 use crate::calls;
 use smallstep_semantics::number::{Inexact, Interval};
-use smallstep_semantics::raster::Interpolation;
+use smallstep_semantics::raster::{Interpolation, Presence};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::draw::Rules as Draws;
-use smallstep_semantics::wsl::draw::target::{Presence, d_depth, d_target};
+use smallstep_semantics::wsl::draw::target::{d_depth, d_target};
 use smallstep_semantics::wsl::draw::threads::State;
 use smallstep_semantics::wsl::draw::{fragment, interface, quad};
 use smallstep_semantics::wsl::execution::assign::e_assign_execute;

@@ -2,14 +2,16 @@
 //! drawn in order, quad by quad. Each quad has four threads.
 
 use super::interface::{From, Interface};
-use super::target::{Attachments, Presence, ThreadOutput};
+use super::target::{Attachments, ThreadOutput};
 use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
 use crate::number::Interval;
 use crate::number::sets::Set;
 use crate::outcome::Outcome;
-use crate::raster::{self, InOrder, Interpolation, Lane, Next, Plane, Planes, Primitives, Setup, Tested, Topology, Triangle};
+use crate::raster::{
+    self, Interpolation, Lane, Next, Plane, Planes, Presence, Primitives, RasterOrder, Setup, TestedFragment, Topology, Triangle,
+};
 use crate::rule::Rule;
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared};
@@ -125,7 +127,7 @@ struct Running {
     at: [u32; 2],
     presences: [Option<Presence>; 4],
     /// By lane: what the depth test compares.
-    tested: [Tested; 4],
+    tested: [TestedFragment; 4],
 }
 
 /// The fragment stage of a draw.
@@ -139,13 +141,13 @@ pub(super) struct Fragments<'e, 'p, E> {
 
 /// The quads of a draw that have started.
 #[derive(Default)]
-struct Started {
+struct StartedQuads {
     /// The number of quads so far.
     count: u32,
     /// The threads that have not run.
     starts: Vec<Starts>,
     /// The quads that are not merged.
-    order: InOrder<Running, Vec<Option<Words>>>,
+    order: RasterOrder<Running, Vec<Option<Words>>>,
 }
 
 impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
@@ -169,7 +171,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         };
         let stores = draw.stores();
         let in_order = settings.schedule == Some(Schedule::InOrder);
-        let (mut started, first) = (Started::default(), self.first());
+        let (mut started, first) = (StartedQuads::default(), self.first());
         let (mut primitives, mut planes) = (Primitives::new(Topology::List, count, instances), Planes::default());
         while let Some(corners) = primitives.next(&rules.raster) {
             self.engine.common().spend(1, first)?;
@@ -228,7 +230,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         (triangle, plane): (&Triangle, Option<Plane>),
         quad: &raster::Quad,
         corners: [&Row; 3],
-        started: &mut Started,
+        started: &mut StartedQuads,
     ) -> bool {
         let (draw, rules, first, number) = (self.draw, self.engine.common().rules, self.first(), started.count);
         let presences = quad.lanes.map(rules.helper);
@@ -270,7 +272,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             threads.push(Start { number: thread, values, stage: InDraw { lane, helper, doubtful, exchange: None } });
         }
         let (front, front_certain) = (triangle.front, triangle.front_certain);
-        let tested = fragments.map(|fragment| Tested { depth: fragment.coordinate[2], plane, front, front_certain });
+        let tested = fragments.map(|fragment| TestedFragment { depth: fragment.coordinate[2], plane, front, front_certain });
         started.starts.push(Starts { number: first.wrapping_add(number), threads });
         started.order.start(number, Running { at: [quad.x, quad.y], presences, tested });
         started.count += 1;
@@ -278,7 +280,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     }
 
     /// Runs the quads that have started. Their results reach the attachments in order.
-    fn run(&mut self, started: &mut Started, attachments: &mut Attachments) -> Result<(), Ending> {
+    fn run(&mut self, started: &mut StartedQuads, attachments: &mut Attachments) -> Result<(), Ending> {
         let starts = std::mem::take(&mut started.starts);
         let first = started.count - starts.len() as u32;
         for (number, words) in (first..).zip(self.engine.run(self.shared, self.draw.fragment, starts)?) {

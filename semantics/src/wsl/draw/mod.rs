@@ -51,12 +51,12 @@ use crate::concurrency::Topology;
 use crate::image::Compare;
 use crate::number::Inexact;
 use crate::outcome::{InvalidInput, Limit, Outcome, TimeLimit};
-use crate::raster::{self, Interpolation, Lane};
+use crate::raster::{self, Interpolation, Lane, Presence};
 use crate::rule::Rule;
 use fragment::Fragments;
 use interface::Interface;
 use rustc_hash::FxHashSet;
-use target::{Attachments, Presence, Texels};
+use target::{Attachments, Texels};
 use threads::{Common, Group, Listener, World, limit};
 
 /// The most vertices of a draw, and the most fragment threads that run side by side.

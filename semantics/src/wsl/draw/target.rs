@@ -4,11 +4,8 @@
 use super::Rules;
 use crate::image::{Compare, Format};
 use crate::number::{Inexact, Interval};
-use crate::raster::{self, Depth, DepthBuffer, DepthStencil, TestResult, Tested};
+use crate::raster::{Depth, DepthBuffer, DepthStencil, Presence, TestResult, TestedFragment};
 use crate::wsl::open::{OpenTerms, Possible, Word};
-
-/// The devices that have a fragment. WSL has no undefined values that could decide about that.
-pub type Presence = raster::Presence;
 
 /// a thread that discard has ended leaves no fragment [wsl/d-discarded, 004 Barriers and discard]
 pub fn d_discarded(discarded: bool) -> bool {
@@ -79,7 +76,7 @@ pub(super) struct ThreadOutput {
     /// The word of SV_Depth, if there is one.
     pub(super) depth: Option<Word>,
     /// What the depth test compares if there is no SV_Depth.
-    pub(super) interpolated: Tested,
+    pub(super) interpolated: TestedFragment,
     /// By target, the components of its value.
     pub(super) values: Vec<[Word; 4]>,
 }
@@ -117,11 +114,11 @@ impl Attachments {
                 None => return (false, false),
             }
         }
-        if let Some(attached) = &mut self.depth {
+        if let Some(depth_stencil) = &mut self.depth {
             let written = output.depth.map(|word| depth_of(&opens.possible(word)));
             let plane = output.interpolated.plane.filter(|_| written.is_none());
             let depth = (rules.depth)(written, output.interpolated.depth);
-            match attached.test(&rules.raster, [x, y], presence, &Tested { depth, plane, ..output.interpolated }) {
+            match depth_stencil.test(&rules.raster, [x, y], presence, &TestedFragment { depth, plane, ..output.interpolated }) {
                 Some(after) => presence = after,
                 None => return (true, false),
             }
@@ -139,8 +136,8 @@ impl Attachments {
         for target in &mut self.targets {
             target.doubted.iter_mut().for_each(|d| *d = true);
         }
-        if let Some(attached) = &mut self.depth {
-            (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| attached.doubt(pixel));
+        if let Some(depth_stencil) = &mut self.depth {
+            (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| depth_stencil.doubt(pixel));
         }
     }
 

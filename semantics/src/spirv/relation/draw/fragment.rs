@@ -16,7 +16,9 @@ use super::vertex::Vertices;
 use crate::concurrency::{Agent, Begin};
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::raster::{self, DepthBuffer, DepthStencil, Doubt, Fragment, InOrder, Interpolation, Setup, StencilBuffer, Topology, Triangle};
+use crate::raster::{
+    self, DepthBuffer, DepthStencil, Doubt, Fragment, Interpolation, RasterOrder, Setup, StencilBuffer, Topology, Triangle,
+};
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::work::{Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
@@ -110,7 +112,7 @@ pub(super) struct Fragments<'m, 'd> {
     current: Option<Current>,
     begun: Option<Box<Begun>>,
     /// The quads that have started and are not written yet.
-    order: InOrder<Running, [FragmentOutputs; 4]>,
+    order: RasterOrder<Running, [FragmentOutputs; 4]>,
     /// Whether a quad that some device may lack has started and may write shared memory. The reader
     /// resets it.
     written_in_doubt: bool,
@@ -122,7 +124,7 @@ pub(super) struct Fragments<'m, 'd> {
     /// The means to run quads over sets, in a run over sets.
     explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
-    attached: Option<DepthStencil>,
+    depth_stencil: Option<DepthStencil>,
 }
 
 impl Begun {
@@ -148,15 +150,15 @@ impl Begun {
 }
 
 /// The depth and stencil attachments of a draw, with their tests.
-fn attached(draw: &Draw<'_>) -> Option<DepthStencil> {
+fn depth_stencil(draw: &Draw<'_>) -> Option<DepthStencil> {
     let target = draw.depth?;
-    let mut attached = DepthStencil::new(target.buffer.clone(), target.compare, target.writes);
+    let mut depth_stencil = DepthStencil::new(target.buffer.clone(), target.compare, target.writes);
     if let Some(stencil) = &target.stencil {
-        attached = attached.with_stencil(stencil.buffer.clone(), [stencil.front, stencil.back]);
+        depth_stencil = depth_stencil.with_stencil(stencil.buffer.clone(), [stencil.front, stencil.back]);
     }
     Some(match draw.state.depth_bounds {
-        Some(bounds) => attached.with_bounds(bounds),
-        None => attached,
+        Some(bounds) => depth_stencil.with_bounds(bounds),
+        None => depth_stencil,
     })
 }
 
@@ -194,14 +196,14 @@ impl<'m, 'd> Fragments<'m, 'd> {
             planes: raster::Planes::default(),
             current: None,
             begun: None,
-            order: InOrder::default(),
+            order: RasterOrder::default(),
             written_in_doubt: false,
             keeps_doubt: true,
             inner_inputs: None,
             inner: Vec::new(),
             explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
-            attached: attached(draw),
+            depth_stencil: depth_stencil(draw),
         }
     }
 
@@ -435,7 +437,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// The attachments after the draw.
     pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>, Option<StencilBuffer>) {
         self.commit();
-        let (depth, stencil) = self.attached.map(DepthStencil::attachments).unzip();
+        let (depth, stencil) = self.depth_stencil.map(DepthStencil::attachments).unzip();
         (self.targets.into_iter().map(Target::observed).collect(), depth, stencil.flatten())
     }
 }
@@ -513,15 +515,16 @@ impl<'m> Fragments<'m, '_> {
                         return Err(Outcome::Unsupported(what.into()));
                     }
                     let (walk, front_certain) = (triangle.walk(), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.attached) {
-                        (Some(_), Some(attached)) => triangle.depth_bias(attached.depth().format()),
+                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth_stencil) {
+                        (Some(_), Some(depth_stencil)) => triangle.depth_bias(depth_stencil.depth().format()),
                         // The resolution of a depth attachment that is missing is unknown.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
                         (None, _) => None,
                     };
-                    let places = rows.map(|row| self.position(row).map(f64::from));
-                    let has_plane = self.keeps_doubt && self.attached.is_some() && triangle.is_polygon();
-                    let plane = has_plane.then(|| self.planes.of(places));
+                    let plane = match self.keeps_doubt && self.depth_stencil.is_some() && triangle.is_polygon() {
+                        true => Some(self.planes.of(rows.map(|row| self.position(row).map(f64::from)))),
+                        false => None,
+                    };
                     self.current = Some(Current { triangle, bias, plane, number, front_certain, rows, walk, pending: None });
                 }
             }

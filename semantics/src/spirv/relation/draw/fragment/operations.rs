@@ -214,9 +214,9 @@ impl Fragments<'_, '_> {
         (depth, plane): (Inexact, Option<raster::Plane>),
         (front, front_certain): (bool, bool),
     ) -> Option<Presence> {
-        let (Some(before), Some(attached)) = (presence, &mut self.attached) else { return presence };
-        let tested = raster::Tested { depth, plane, front, front_certain };
-        attached.test(self.rules, place_of(self.draw, pixel, sample as u32), before, &tested)
+        let (Some(before), Some(depth_stencil)) = (presence, &mut self.depth_stencil) else { return presence };
+        let tested = raster::TestedFragment { depth, plane, front, front_certain };
+        depth_stencil.test(self.rules, place_of(self.draw, pixel, sample as u32), before, &tested)
     }
 
     /// Marks the whole area: a device may have any fragment of a triangle of unknown shape.
@@ -228,7 +228,7 @@ impl Fragments<'_, '_> {
                 target.write(pixel, &unknown, Presence::Elsewhere, None, (self.interface.profile, None));
             }
             for place in (0..self.draw.state.samples).map(|sample| place_of(self.draw, pixel, sample)) {
-                self.attached.iter_mut().for_each(|attached| attached.doubt(place));
+                self.depth_stencil.iter_mut().for_each(|depth_stencil| depth_stencil.doubt(place));
             }
         }
     }
