@@ -339,6 +339,36 @@ fn images_are_given_and_shown() {
     assert_eq!(run(DOUBLE, &["--texture", "0.1=R8_UNORM 2x2 1 2 3 4", "--texture", to]).code, 6, "another type of numbers");
 }
 
+const CHOSEN: &str = include_str!("common/modules/chosen.spvasm");
+
+#[test]
+fn the_elements_of_arrays_of_descriptors_are_given_in_order() {
+    let module = include_str!("../spec-tests/spirv/descriptor-not-uniform-near-miss.spvasm");
+    let given = ["--set", "0.0=u32:1,2", "--texture", "0.1=R32_UINT 1x1 50", "--texture", "0.1=R32_UINT 1x1 60"];
+    let shown = run(module, &given);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    let images = "0.1[0] R32_UINT, 1x1\n  (50)\n0.1[1] R32_UINT, 1x1\n  (60)\n";
+    assert!(shown.out.contains("[0..2] = 50 60\n") && shown.out.ends_with(images), "{}", shown.out);
+    let json = run(module, &[&given[..], &["--json"]].concat());
+    let lines = json.out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let elements: Vec<Value> = lines.filter(|line| line["kind"] == "image").map(|line| line["array_element"].clone()).collect();
+    assert_eq!(elements, [json!(0), json!(1)]);
+    let third = ["--texture", "0.1=R32_UINT 1x1 70"];
+    for (args, said) in [
+        (&given[..4], "is an array of 2 descriptors, and 1 of the 2 images are given; give for each --texture 0.1="),
+        (&[&given[..], &third].concat(), "more than 2 images are given for 0.1, an array of 2 descriptors"),
+    ] {
+        let shown = run(module, args);
+        assert!(shown.code == 2 && shown.err.contains(said), "{args:?}: {}", shown.err);
+    }
+    let of_two =
+        ["--size", "2x1", "--texture", "0.0=R8_UNORM 1x1 0", "--texture", "0.0=R8_UNORM 1x1 255", "--sampler", "0.0=", "--sampler", "0.0="];
+    let drawn = run(CHOSEN, &of_two);
+    assert!(drawn.out.starts_with("(0,0)  0 (0x00000000)") && drawn.out.contains("(1,0)  1 (0x3f800000)"), "{}{}", drawn.out, drawn.err);
+    let undecorated = run(&CHOSEN.replace("OpDecorate %s NonUniform", ""), &of_two);
+    assert!(undecorated.err.contains("undefined[spirv/descriptor-not-uniform]: "), "{}", undecorated.err);
+}
+
 const DIMENSIONS: &str = include_str!("common/modules/dimensions.spvasm");
 
 #[test]

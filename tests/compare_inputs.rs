@@ -101,7 +101,7 @@ fn alone() -> Settings {
 }
 
 fn place(binding: u32) -> Place {
-    Place { set: 0, binding }
+    Place::new(0, binding)
 }
 
 /// The numbers in a slot's buffer, as bits.

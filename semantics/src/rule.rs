@@ -319,6 +319,7 @@ uniformity_flow_rules! { uniformity_rules wsl_syntax_rules wsl_typing_rules wsl_
     SpirvTangle "spirv/tangle" Grid "SPIR-V §3.3.24; Vulkan, Group operations" "spirv::relation::grid::subgroup::tangle" "the invocations of a subgroup that wait at one dynamic instance of a group instruction, to which no other of its invocations can come: they go on, each by the values of all of them";
     SpirvDataRace "spirv/data-race" Grid "Vulkan, Memory Model" "spirv::relation::grid::race::data_race" "two conflicting accesses, not both atomic, that nothing orders: undefined behaviour";
     SpirvUndeclaredAlias "spirv/undeclared-alias" Grid "SPIR-V §2.18.2" "spirv::relation::grid::race::undeclared_alias" "bytes are written through one variable and accessed through another, not both Aliased: undefined behaviour";
+    SpirvDescriptorNotUniform "spirv/descriptor-not-uniform" Grid "SPIR-V §3.2.20; Vulkan, Validation Rules within a Module" "spirv::relation::grid::descriptor::descriptor_not_uniform" "two invocations of an invocation group execute a dynamic instance of an access with different descriptors, and its operand is not decorated NonUniform: undefined behaviour";
 
     // Translation, report §6.
     LvTrFunc "lv/tr-func" Translation "000 §6.2" "compile::lambda_v::rules::tr_func" "translate (func (idi) e) under (A, (ei)) as e[ei/idi] under A";

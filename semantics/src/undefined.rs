@@ -111,6 +111,7 @@ registry! {
         DataRace "spirv/data-race" "two conflicting accesses, not both atomic in one scope, that nothing orders" "Vulkan, Memory Model, Data-Race: if there is a data race, behavior is undefined" "order comes only from matching release and acquire, or a barrier with semantics; relaxed atomics order nothing";
         OverlappingCopy "spirv/overlapping-copy" "OpCopyMemory whose source and target overlap but are not the same" "SPIR-V §3.3.8, OpCopyMemory" "as two accesses that no order makes right";
         UndeclaredAlias "spirv/undeclared-alias" "memory is written through one variable and accessed through another without Aliased" "SPIR-V §2.18.2, Aliasing; §3.2.20, Decoration Aliased" "where one buffer is bound to several variables, by the bytes that invocations access, at the later access; pointer parameters are declarations too, and are not followed";
+        DescriptorNotUniform "spirv/descriptor-not-uniform" "invocations of an invocation group access a resource by one dynamic instance of an instruction with different descriptors of an array, and the operand is not decorated NonUniform" "SPIR-V §3.2.20, Decoration NonUniform; Vulkan, Validation Rules within a Module, RuntimeSpirv-NonUniform: if the descriptor is not dynamically uniform, the operand that corresponds to the resource must be decorated" "an invocation group is a workgroup, or all invocations of a stage of a draw, since a device may take a whole draw for one; at the later access; of an image instruction, the sampled image or image must be decorated, and not only the index or what OpSampledImage combines";
     }
 }
 
@@ -158,7 +159,6 @@ registry! {
         MissingResource "spirv/missing-resource" "a resource of the entry point's interface that the run does not give" "Vulkan, Descriptor Sets: a descriptor that is accessed must be valid" "named by set and binding, even if no invocation would access it";
         ImageMismatch "spirv/image-mismatch" "an image or a sampler that is not what its variable declares: the format, the type of its numbers, levels of detail that are no numbers" "Vulkan, Compatibility Between SPIR-V Image Formats and Vulkan Formats; VkSamplerCreateInfo" "named by set and binding";
         ShortResource "spirv/short-resource" "a buffer too short for the fixed part of its structure" "Vulkan, Shader Resource Interface" "so that the fixed part is in bounds of every chain; a runtime array may have no elements";
-        DescriptorArray "spirv/descriptor-array" "an array of buffers: a descriptor chosen by an index that need not be dynamically uniform" "SPIR-V §3.2.20, Decoration NonUniform; Vulkan, Shader resource interface" "not modeled";
         InvalidModule "spirv/invalid-module" "a module that breaks a rule without which running it means nothing" "SPIR-V §2.16, Validation Rules" "the rule is named";
         Unsupported "spirv/unsupported" "an instruction, capability, decoration or storage class that is not modeled" "none" "named, before anything runs";
         Limit "spirv/limit" "a module or run beyond a limit of the engine" "none" "the limit is named";

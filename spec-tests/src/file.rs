@@ -332,12 +332,12 @@ impl CaseFile {
         };
         let value = value.trim();
         if let Some(at) = key.strip_prefix("image ") {
-            let Place { set, binding } = at.parse()?;
+            let (set, binding) = at.parse::<Place>()?.whole();
             self.images.push(BoundImage { set, binding, image: bound::image(value)? });
             return Ok(false);
         }
         if let Some(at) = key.strip_prefix("sampler ") {
-            let Place { set, binding } = at.parse()?;
+            let (set, binding) = at.parse::<Place>()?.whole();
             self.samplers.push(BoundSampler { set, binding, sampler: bound::sampler(value)? });
             return Ok(false);
         }

@@ -30,6 +30,10 @@ pub(super) struct Memory<'a> {
 impl Memory<'_> {
     /// Checks that the entry point uses each buffer that is written to a file.
     pub(super) fn check_out_places(self, name: &str, uses: Uses<'_>, entry: &str) -> Result<(), Failure> {
+        let is_array = |place: Place| uses.storage_at(place).is_some_and(|v| uses.module().descriptor_count(v) != Some(1));
+        if let Some(Assignment { place, .. }) = self.out.iter().find(|a| is_array(a.place)) {
+            return Err(invalid(format!("{name}: --out {place} is an array of descriptors; --values prints all of its buffers")));
+        }
         match self.out.iter().find(|a| uses.storage_at(a.place).is_none()) {
             Some(Assignment { place, .. }) => Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{entry}\""))),
             None => Ok(()),
@@ -45,11 +49,11 @@ impl Memory<'_> {
         (buffers, images): (&[ObservedBuffer], &[ObservedImage]),
         initial_bytes: impl Fn(Place) -> Option<&'g [u8]>,
     ) -> Result<(), Failure> {
-        for buffer in buffers {
-            self.buffer(uses, invocations, buffer);
+        for (at, buffer) in buffers.iter().enumerate() {
+            self.buffer(uses, invocations, buffer, Place::of(buffers, at, |b| (b.set, b.binding)));
         }
-        for image in images {
-            self.image(image);
+        for (at, image) in images.iter().enumerate() {
+            self.image(image, Place::of(images, at, |i| (i.set, i.binding)));
         }
         for Assignment { place, given: path } in self.out {
             let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
@@ -64,8 +68,7 @@ impl Memory<'_> {
         Ok(())
     }
 
-    fn buffer(self, uses: Uses<'_>, invocations: Invocations<'_>, buffer: &ObservedBuffer) {
-        let place = Place { set: buffer.set, binding: buffer.binding };
+    fn buffer(self, uses: Uses<'_>, invocations: Invocations<'_>, buffer: &ObservedBuffer, place: Place) {
         let Some(variable) = uses.storage_at(place) else { return };
         let module = uses.module();
         if !self.json {
@@ -88,13 +91,13 @@ impl Memory<'_> {
         let undefined: Vec<_> = undefined.collect();
         say!(
             "{}",
-            json!({"schema": 1, "kind": "buffer", "set": place.set, "binding": place.binding, "variable": variable.id,
-                "name": module.name(variable.id), "bytes": buffer.bytes.len(), "elements": elements, "undefined": undefined})
+            json!({"schema": 1, "kind": "buffer", "set": place.set, "binding": place.binding, "array_element": place.element,
+                "variable": variable.id, "name": module.name(variable.id), "bytes": buffer.bytes.len(), "elements": elements,
+                "undefined": undefined})
         );
     }
 
-    fn image(self, image: &ObservedImage) {
-        let place = Place { set: image.set, binding: image.binding };
+    fn image(self, image: &ObservedImage, place: Place) {
         let [width, height, slices] = image.size;
         let size = if slices > 1 { &image.size[..] } else { &image.size[..2] };
         let texels = show::texels(image);
@@ -102,8 +105,8 @@ impl Memory<'_> {
             let undefined = image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
-                    "size": size, "texels": texels, "undefined": undefined.collect::<Vec<_>>()})
+                json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "array_element": place.element,
+                    "format": image.format.name(), "size": size, "texels": texels, "undefined": undefined.collect::<Vec<_>>()})
             );
             return;
         }

@@ -61,6 +61,10 @@ pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = 
             let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
             used_places.push(place);
             if let ResourceKind::CombinedImageSampler(..) = descriptor.behind {
+                if descriptor.count != Some(1) {
+                    let id = descriptor.id;
+                    return Err(CannotAdapt(format!("%{id} is an array of combined image samplers, which is not split into two arrays")));
+                }
                 combined.insert(place, place);
             }
         }

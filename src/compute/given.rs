@@ -16,18 +16,55 @@ use super::bound;
 use super::show::scalar_text;
 use crate::dispatch::MAX_BUFFER_BYTES;
 
-/// A descriptor set and a binding in it, written `S.B`.
+/// A descriptor set and a binding in it, written `S.B`. Of an array of descriptors, with the index
+/// of a descriptor: `S.B[I]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The descriptor set.
     pub set: u32,
     /// The binding.
     pub binding: u32,
+    /// The index in an array of descriptors. `None` if there is only one, or all are meant.
+    pub element: Option<u32>,
+}
+
+impl Place {
+    /// The place with that set and binding.
+    pub fn new(set: u32, binding: u32) -> Place {
+        Place { set, binding, element: None }
+    }
+
+    /// The set and the binding.
+    pub fn whole(self) -> (u32, u32) {
+        (self.set, self.binding)
+    }
+
+    /// The place of `items[index]`. If several have its set and binding, they are the elements of
+    /// an array of descriptors, in order. `of` gives the set and binding of an item.
+    pub fn of<T>(items: &[T], index: usize, of: impl Fn(&T) -> (u32, u32)) -> Place {
+        let (set, binding) = of(&items[index]);
+        let is_same = |item: &&T| of(item) == (set, binding);
+        let is_array = items.iter().filter(is_same).nth(1).is_some();
+        let element = is_array.then(|| items[..index].iter().filter(is_same).count() as u32);
+        Place { set, binding, element }
+    }
+
+    /// The index of the item at this place, the inverse of [`Place::of`].
+    pub fn position<T>(self, items: &[T], of: impl Fn(&T) -> (u32, u32)) -> Option<usize> {
+        let mut at_place = (0..items.len()).filter(|&index| of(&items[index]) == self.whole());
+        at_place.nth(self.element.unwrap_or(0) as usize)
+    }
+
+    /// The item at this place.
+    pub fn find<T>(self, items: &[T], of: impl Fn(&T) -> (u32, u32)) -> Option<&T> {
+        self.position(items, of).map(|index| &items[index])
+    }
 }
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.set, self.binding)
+        write!(f, "{}.{}", self.set, self.binding)?;
+        self.element.map_or(Ok(()), |element| write!(f, "[{element}]"))
     }
 }
 
@@ -39,7 +76,7 @@ impl FromStr for Place {
         let (set, binding) = parts.ok_or_else(|| {
             InvalidInput::new(InputFault::Text, format!("\"{text}\" is no place; write descriptor set and binding as 0.1"))
         })?;
-        Ok(Place { set, binding })
+        Ok(Place::new(set, binding))
     }
 }
 

@@ -75,19 +75,21 @@ impl<'m> Uses<'m> {
     /// binding are left out.
     pub fn bound(self) -> impl Iterator<Item = (Place, ResourceKind, &'m Variable)> {
         self.needs.descriptors.iter().filter_map(move |d| {
-            let place = Place { set: d.set?, binding: d.binding? };
+            let place = Place::new(d.set?, d.binding?);
             Some((place, d.behind, self.module.variable(d.id)?))
         })
     }
 
     /// The variable that shows the storage buffer at a descriptor.
     pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
-        self.bound().find(|(at, resource, _)| *at == place && *resource == ResourceKind::Storage).map(|(.., variable)| variable)
+        self.bound()
+            .find(|(at, resource, _)| at.whole() == place.whole() && *resource == ResourceKind::Storage)
+            .map(|(.., variable)| variable)
     }
 
     /// The name of a variable in messages: its id, and its name or that of its type.
     pub fn name_of(self, variable: &Variable) -> String {
-        match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
+        match self.module.name(variable.id).or_else(|| self.module.name(self.module.resource_type(variable))) {
             Some(name) => format!("%{} \"{name}\"", variable.id),
             None => format!("%{}", variable.id),
         }
@@ -97,11 +99,12 @@ impl<'m> Uses<'m> {
     /// variables there may be written.
     pub fn kind_at(self, place: Place) -> Option<BufferKind> {
         let read_only = |variable: &Variable| {
-            let members = self.module.types().members(variable.type_).len() as u32;
+            let type_ = self.module.resource_type(variable);
+            let members = self.module.types().members(type_).len() as u32;
             let decorated = |target, member| self.module.decoration(target, member, Decoration::NonWritable).is_some();
-            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(variable.type_, member))
+            decorated(variable.id, WHOLE) || members > 0 && (0..members).all(|member| decorated(type_, member))
         };
-        let of_place = self.bound().filter(|(at, ..)| *at == place);
+        let of_place = self.bound().filter(|(at, ..)| at.whole() == place.whole());
         let kinds = of_place.map(|(_, resource, variable)| match resource {
             ResourceKind::Uniform => BufferKind::Uniform,
             _ if read_only(variable) => BufferKind::ReadOnly,
@@ -114,7 +117,7 @@ impl<'m> Uses<'m> {
 impl Uses<'_> {
     /// The kind of image at a descriptor, if it is used.
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
-        let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, resource, _)| match resource {
+        let kinds = self.bound().filter(|(at, ..)| at.whole() == place.whole()).filter_map(|(_, resource, _)| match resource {
             ResourceKind::StorageImage(..) | ResourceKind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
             ResourceKind::SampledImage(..) | ResourceKind::CombinedImageSampler(..) | ResourceKind::TexelBuffer { .. } => {
                 Some(ImageKind::Sampled)
@@ -249,7 +252,7 @@ impl ComputeModule {
     /// The dispatch for a device: with only the buffers that the entry point uses.
     pub fn for_device(&self, groups: [u32; 3], buffers: &[Buffer], push_constants: Vec<u8>) -> ComputeDispatch {
         let buffers = buffers.iter().filter_map(|b| {
-            let kind = self.kind_at(Place { set: b.set, binding: b.binding })?;
+            let kind = self.kind_at(Place::new(b.set, b.binding))?;
             Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
         });
         ComputeDispatch {
@@ -319,31 +322,39 @@ pub struct BoundInputs {
     pub push_constants: Vec<u8>,
 }
 
+/// Checks that so many resources of a kind are enough for a variable. `options` says how to give
+/// one.
+fn enough((what, given): (&str, usize), module: &Module, variable: &Variable, name: &str, options: &str) -> Result<(), InvalidInput> {
+    let needed = module.descriptor_count(variable).unwrap_or(1);
+    let text = match given as u64 {
+        0 if needed == 1 => format!("no {what} is given for {name}; give {options}"),
+        given if given < needed => {
+            format!("{name} is an array of {needed} descriptors, and {given} of the {needed} {what}s are given; give for each {options}")
+        }
+        _ => return Ok(()),
+    };
+    Err(InvalidInput::new(InputFault::Missing, text))
+}
+
 impl BoundInputs {
     /// Checks that all resources of an entry point are there and large enough.
     ///
     /// Errors: a sentence that says what is missing.
     pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), InvalidInput> {
         for (place, resource, variable) in uses.bound() {
-            let at = |set: u32, binding: u32| Place { set, binding } == place;
+            let at = |set: u32, binding: u32| (set, binding) == place.whole();
             let name = uses.name_of(variable);
             if matches!(resource, ResourceKind::Uniform | ResourceKind::Storage) {
                 let needed = uses.module().buffer_size(variable.id);
-                match self.buffers.iter().find(|b| at(b.set, b.binding)) {
-                    None => {
-                        let example = needed.max(4).div_ceil(4);
-                        return Err(InvalidInput::new(
-                            InputFault::Missing,
-                            format!("no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"),
-                        ));
-                    }
-                    Some(b) if (b.bytes.len() as u64) < needed => {
-                        return Err(InvalidInput::new(
-                            InputFault::Type,
-                            format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", b.bytes.len()),
-                        ));
-                    }
-                    Some(_) => {}
+                let given: Vec<&Buffer> = self.buffers.iter().filter(|b| at(b.set, b.binding)).collect();
+                let example = needed.max(4).div_ceil(4);
+                let options = format!("--set {place}=FILE, or as --set {place}=u32:zero*{example}");
+                enough(("buffer", given.len()), uses.module(), variable, &name, &options)?;
+                if let Some(b) = given.iter().find(|b| (b.bytes.len() as u64) < needed) {
+                    return Err(InvalidInput::new(
+                        InputFault::Type,
+                        format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", b.bytes.len()),
+                    ));
                 }
             }
             let shape = match resource {
@@ -353,9 +364,10 @@ impl BoundInputs {
                 ResourceKind::TexelBuffer { .. } => Some(Shape::D1),
                 _ => None,
             };
-            if shape.is_some() && !self.images.iter().any(|i| at(i.set, i.binding)) {
-                let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
-                return Err(InvalidInput::new(InputFault::Missing, format!("no image is given for {name}; give {example}")));
+            if shape.is_some() {
+                let options = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
+                let given = self.images.iter().filter(|i| at(i.set, i.binding)).count();
+                enough(("image", given), uses.module(), variable, &name, &options)?;
             }
             if let Some(shape) = shape
                 && let Some(other) = self.images.iter().find(|i| at(i.set, i.binding) && i.image.shape() != shape)
@@ -367,11 +379,10 @@ impl BoundInputs {
                 ));
             }
             let needs_sampler = matches!(resource, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..));
-            if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
-                return Err(InvalidInput::new(
-                    InputFault::Missing,
-                    format!("no sampler is given for {name}; give one as --sampler '{place}=linear edge', or --sampler {place}="),
-                ));
+            if needs_sampler {
+                let options = format!("one as --sampler '{place}=linear edge', or --sampler {place}=");
+                let given = self.samplers.iter().filter(|s| at(s.set, s.binding)).count();
+                enough(("sampler", given), uses.module(), variable, &name, &options)?;
             }
         }
         let needed = uses.push_constant_bytes();
@@ -385,24 +396,28 @@ impl BoundInputs {
         Ok(())
     }
 
-    /// Checks that nothing is given twice, and that each resource is for some variable of these
-    /// modules.
+    /// Checks that no descriptor is given twice, and that each resource is for some variable of
+    /// these modules.
     ///
     /// Errors: a sentence.
     pub fn belongs(&self, modules: &[&Module]) -> Result<(), InvalidInput> {
-        let declared = |place: &(u32, u32)| modules.iter().any(|m| m.globals().iter().any(|v| m.descriptor(v.id) == Some(*place)));
+        let count = |m: &&Module, place: (u32, u32)| {
+            let of_place = m.globals().iter().filter(move |v| m.descriptor(v.id) == Some(place));
+            of_place.map(|v| m.descriptor_count(v).unwrap_or(u64::MAX)).max()
+        };
         let check = |what: &str, places: Vec<(u32, u32)>| {
             for (i, place) in places.iter().enumerate() {
                 let (set, binding) = *place;
-                if places[..i].contains(place) {
-                    return Err(InvalidInput::new(InputFault::Unused, format!("two {what}s are given for {set}.{binding}")));
-                }
-                if !declared(place) {
-                    return Err(InvalidInput::new(
-                        InputFault::Unused,
-                        format!("{what} is given for {set}.{binding}, and no variable has that descriptor set and binding"),
-                    ));
-                }
+                let earlier = places[..i].iter().filter(|earlier| *earlier == place).count() as u64;
+                let wrong = match modules.iter().filter_map(|m| count(m, *place)).max() {
+                    None => format!("{what} is given for {set}.{binding}, and no variable has that descriptor set and binding"),
+                    Some(1) if earlier == 1 => format!("two {what}s are given for {set}.{binding}"),
+                    Some(count) if earlier >= count => {
+                        format!("more than {count} {what}s are given for {set}.{binding}, an array of {count} descriptors")
+                    }
+                    Some(_) => continue,
+                };
+                return Err(InvalidInput::new(InputFault::Unused, wrong));
             }
             Ok(())
         };
@@ -420,7 +435,7 @@ impl BoundInputs {
     /// The buffers for a device: those that some of these entry points use.
     pub fn buffer_bindings(&self, uses: &[Uses<'_>]) -> Vec<BufferBinding> {
         let used = |b: &Buffer| {
-            let place = Place { set: b.set, binding: b.binding };
+            let place = Place::new(b.set, b.binding);
             let kind = uses.iter().filter_map(|uses| uses.kind_at(place)).max()?;
             Some(BufferBinding { set: b.set, binding: b.binding, kind, bytes: b.bytes.clone() })
         };
@@ -430,7 +445,7 @@ impl BoundInputs {
     /// The images for a device: those that some of these entry points use.
     pub fn image_bindings(&self, uses: &[Uses<'_>]) -> Vec<ImageBinding> {
         let used = |i: &BoundImage| {
-            let place = Place { set: i.set, binding: i.binding };
+            let place = Place::new(i.set, i.binding);
             let kind = uses.iter().filter_map(|uses| uses.image_kind_at(place)).max()?;
             Some(ImageBinding { set: i.set, binding: i.binding, kind, image: i.image.clone() })
         };
@@ -459,7 +474,7 @@ impl Prepared {
 
     /// The given bytes at a descriptor.
     pub fn given(&self, place: Place) -> Option<&[u8]> {
-        self.inputs.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
+        place.find(&self.inputs.buffers, |b| (b.set, b.binding)).map(|b| b.bytes.as_slice())
     }
 
     /// The resources at its descriptors, and its push constants.

@@ -93,6 +93,7 @@ fn help(ub: Ub) -> Option<&'static str> {
         Ub::DataRace => Some("make both accesses atomic, or order them: by a barrier, or by a release and an acquire whose scope has both"),
         Ub::DivergentBarrier => Some("all invocations of the workgroup must come to the same barrier, or none"),
         Ub::UndeclaredAlias => Some("decorate both variables Aliased"),
+        Ub::DescriptorNotUniform => Some("decorate the operand NonUniform, or give all invocations the same index"),
         _ => None,
     }
 }

@@ -79,7 +79,7 @@ pub fn places(spirv: &Module, variable: &Variable, bytes: u64, visit: &mut Visit
             names.insert((operands[0], operands[1]), name);
         }
     }
-    Places { spirv, bytes, names }.visit(Address::whole(variable.type_), "", None, visit)
+    Places { spirv, bytes, names }.visit(Address::whole(spirv.resource_type(variable)), "", None, visit)
 }
 
 struct Places<'a> {

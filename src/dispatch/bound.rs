@@ -95,7 +95,8 @@ pub struct ImageBinding {
     pub image: Image,
 }
 
-/// All bindings of a program.
+/// All bindings of a program. Several buffers, images or samplers at one place are the elements of
+/// an array of descriptors, in this order.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'d> {
     /// The buffers.
@@ -166,15 +167,17 @@ impl<'d> Bound<'d> {
             if buffer.bytes.is_empty() {
                 return malformed(format!("the buffer at set {set}, binding {binding} has no bytes; Vulkan has no empty buffers"));
             }
-            if self.buffers[..i].iter().any(|b| (b.set, b.binding) == (set, binding)) {
-                return malformed(format!("two buffers have set {set}, binding {binding}"));
+            if let Some(other) = self.buffers[..i].iter().find(|b| (b.set, b.binding) == (set, binding) && b.kind != buffer.kind) {
+                let [one, two] = [other, buffer].map(|buffer| buffer.kind.name());
+                return malformed(format!("the buffers at set {set}, binding {binding} are a {one} and a {two} buffer"));
             }
         }
         let is_buffer = |place: (u32, u32)| self.buffers.iter().any(|b| (b.set, b.binding) == place);
         for (i, image) in self.images.iter().enumerate() {
             let (set, binding) = (image.set, image.binding);
-            if is_buffer((set, binding)) || self.images[..i].iter().any(|b| (b.set, b.binding) == (set, binding)) {
-                return malformed(format!("an image at set {set}, binding {binding} is at the place of another image or a buffer"));
+            let differs = |other: &ImageBinding| other.kind != image.kind || other.image.shape() != image.image.shape();
+            if is_buffer((set, binding)) || self.images[..i].iter().any(|b| (b.set, b.binding) == (set, binding) && differs(b)) {
+                return malformed(format!("an image at set {set}, binding {binding} is at the place of another kind of image or a buffer"));
             }
             if image.kind == ImageKind::Storage && image.image.levels() != 1 {
                 let levels = image.image.levels();
@@ -182,10 +185,10 @@ impl<'d> Bound<'d> {
             }
         }
         let is_storage = |place: (u32, u32)| self.images.iter().any(|i| (i.set, i.binding) == place && i.kind == ImageKind::Storage);
-        for (i, sampler) in self.samplers.iter().enumerate() {
+        for sampler in self.samplers {
             let (set, binding) = (sampler.set, sampler.binding);
             let is_taken = is_buffer((set, binding)) || is_storage((set, binding));
-            if is_taken || self.samplers[..i].iter().any(|s| (s.set, s.binding) == (set, binding)) {
+            if is_taken {
                 return malformed(format!(
                     "a sampler at set {set}, binding {binding} is at the place of something that it cannot be combined with"
                 ));

@@ -44,8 +44,6 @@ pub enum ResourceKind {
     CombinedImageSampler(Shape, Texels),
     /// Another kind of image, or another object of storage class UniformConstant.
     Opaque,
-    /// An array of descriptors.
-    Array,
 }
 
 /// The component type of an image's texels in the module: Vulkan, Image Type and
@@ -89,7 +87,10 @@ pub struct Descriptor {
     pub set: Option<u32>,
     /// The `Binding`. None if it is not decorated.
     pub binding: Option<u32>,
-    /// The resource.
+    /// The number of descriptors: 1, or the length of an array of descriptors. None if the array
+    /// has as many as are bound.
+    pub count: Option<u64>,
+    /// The resource at each descriptor.
     pub behind: ResourceKind,
 }
 
@@ -359,16 +360,25 @@ impl Declared {
     }
 
     fn descriptor(&self, decoded: &Decoded<'_>, variable: &Variable) -> Option<Descriptor> {
-        let is_array = [Op::TypeArray, Op::TypeRuntimeArray].iter().any(|op| defined(decoded, variable.pointee, *op).is_some());
+        let (mut pointee, mut count) = (variable.pointee, Some(1u64));
+        loop {
+            if let Some(&[element, length]) = defined(decoded, pointee, Op::TypeArray) {
+                let length = self.constants.get(&length).copied().map(u64::from);
+                (pointee, count) = (element, count.zip(length).map(|(count, length)| count.saturating_mul(length)));
+            } else if let Some(&[element]) = defined(decoded, pointee, Op::TypeRuntimeArray) {
+                (pointee, count) = (element, None);
+            } else {
+                break;
+            }
+        }
         let behind = match variable.class {
-            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant if is_array => ResourceKind::Array,
-            StorageClass::Uniform if !self.buffer_blocks.contains(&variable.pointee) => ResourceKind::Uniform,
+            StorageClass::Uniform if !self.buffer_blocks.contains(&pointee) => ResourceKind::Uniform,
             StorageClass::Uniform | StorageClass::StorageBuffer => ResourceKind::Storage,
-            StorageClass::UniformConstant => opaque(decoded, variable.pointee),
+            StorageClass::UniformConstant => opaque(decoded, pointee),
             _ => return None,
         };
         let (set, binding) = (self.sets.get(&variable.id).copied(), self.bindings.get(&variable.id).copied());
-        Some(Descriptor { id: variable.id, set, binding, behind })
+        Some(Descriptor { id: variable.id, set, binding, count, behind })
     }
 
     /// The variables that are named in the function `entry` or in functions reachable from it.

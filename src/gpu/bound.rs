@@ -1,13 +1,14 @@
 //! The bindings of a compute program or draw: checks against the device, layouts, bind groups, and
 //! the readback of results.
 
-use std::collections::HashMap;
-use std::num::NonZeroU64;
+use std::collections::{BTreeMap, HashMap};
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Sampler, Shape};
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Sampler, Shape};
 use smallstep_semantics::spirv::Buffer;
 
+use super::capabilities;
 use super::open::OpenDevice;
 use super::texture::{self, Rows};
 use crate::compile::naga::Handle;
@@ -40,6 +41,8 @@ struct Slot {
     binding: u32,
     stages: wgpu::ShaderStages,
     ty: wgpu::BindingType,
+    /// The number of descriptors, if it is an array of them.
+    count: Option<NonZeroU32>,
 }
 
 pub(super) struct Layout {
@@ -51,7 +54,8 @@ pub(super) struct Layout {
 impl Layout {
     fn new(device: &wgpu::Device, (slots, push_constants): &Signature) -> Layout {
         let sets = slots.last().map_or(0, |slot| slot.set + 1);
-        let entry = |slot: &Slot| wgpu::BindGroupLayoutEntry { binding: slot.binding, visibility: slot.stages, ty: slot.ty, count: None };
+        let entry =
+            |slot: &Slot| wgpu::BindGroupLayoutEntry { binding: slot.binding, visibility: slot.stages, ty: slot.ty, count: slot.count };
         let group = |set: u32| {
             let entries: Vec<wgpu::BindGroupLayoutEntry> = slots.iter().filter(|slot| slot.set == set).map(entry).collect();
             let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
@@ -294,13 +298,66 @@ impl OpenDevice {
         if needed > pushed as u64 {
             return Err(format!("the program uses {needed} bytes of push constants, and is given {pushed}"));
         }
-        needs.descriptors.iter().try_for_each(|descriptor| check_resource(bound, descriptor))
+        needs.descriptors.iter().try_for_each(|descriptor| {
+            check_resource(bound, descriptor)?;
+            self.check_array(bound, descriptor)
+        })
+    }
+
+    /// Whether a descriptor has as many resources as its variable, and wgpu can bind them.
+    fn check_array(&self, bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
+        let (Some(set), Some(binding)) = (descriptor.set, descriptor.binding) else { return Ok(()) };
+        let of_place = |at: (u32, u32)| at == (set, binding);
+        let buffers = bound.buffers.iter().filter(|b| of_place((b.set, b.binding))).count();
+        let images = || bound.images.iter().filter(|i| of_place((i.set, i.binding))).map(|i| i.image.format());
+        let samplers = || bound.samplers.iter().filter(|s| of_place((s.set, s.binding))).map(|s| s.sampler.compare.is_some());
+        let given = buffers.max(images().count()).max(samplers().count()) as u64;
+        let place = format!("%{} at set {set}, binding {binding}", descriptor.id);
+        match descriptor.count {
+            Some(1) if given <= 1 => return Ok(()),
+            Some(1) => return Err(format!("{place} is one resource, and is given {given}")),
+            Some(count) if count != given => return Err(format!("{place} is an array of {count} descriptors, and is given {given}")),
+            None => return Err(format!("{place} is an array of descriptors without a length, which wgpu does not enable")),
+            Some(_) => {}
+        }
+        if self.route.re_emits() {
+            return Err(format!("{place} is an array of descriptors, which is bound only where the words pass through"));
+        }
+        let (what, needed) = match descriptor.behind {
+            ResourceKind::Storage => ("storage buffers", capabilities::STORAGE_BUFFER_ARRAYS),
+            ResourceKind::StorageImage(..) => ("storage images", capabilities::STORAGE_IMAGE_ARRAYS),
+            ResourceKind::SampledImage(..) | ResourceKind::Sampler => ("images or samplers", capabilities::TEXTURE_ARRAYS),
+            _ => return Err(format!("{place} is an array of uniform buffers, which wgpu does not bind")),
+        };
+        if bound.buffers.iter().any(|b| b.set == set && b.kind == BufferKind::Uniform) {
+            return Err(format!("{place} is an array of descriptors in a set with a uniform buffer, which wgpu does not bind"));
+        }
+        if !self.device.features().contains(needed) {
+            return Err(format!("{place} is an array of {what}, which the device does not enable"));
+        }
+        let is_depth = |format: Format| format.is_depth();
+        let differ = match descriptor.behind {
+            ResourceKind::StorageImage(..) => images().any(|format| Some(format) != images().next()),
+            _ => images().any(|format| Some(is_depth(format)) != images().next().map(is_depth)),
+        };
+        if differ || samplers().any(|compares| Some(compares) != samplers().next()) {
+            return Err(format!("{place} is an array of descriptors of several kinds, which wgpu does not bind"));
+        }
+        let limits = self.device.limits();
+        let (name, most) = match descriptor.behind {
+            ResourceKind::Sampler => {
+                ("maxPerStageDescriptorUpdateAfterBindSamplers", limits.max_binding_array_sampler_elements_per_shader_stage)
+            }
+            _ => ("maxPerStageUpdateAfterBindResources", limits.max_binding_array_elements_per_shader_stage),
+        };
+        self.within("descriptors of an array", given, name, u64::from(most))
     }
 
     /// Whether wgpu keeps all binding numbers.
     pub(super) fn is_dense(&self, bound: Bound<'_>) -> Result<(), String> {
         let mut places: Vec<(u32, u32)> = bound.places().collect();
         places.sort_unstable();
+        places.dedup();
         for (i, &(set, binding)) in places.iter().enumerate() {
             let below = places[..i].iter().filter(|place| place.0 == set).count();
             if below as u64 != u64::from(binding) {
@@ -329,11 +386,20 @@ impl OpenDevice {
             BufferKind::ReadWrite if read_only.contains(&(b.set, b.binding)) => BufferKind::ReadOnly,
             kind => kind,
         };
-        let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty };
+        let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty, count: None };
         let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, buffer_type(kind(b)))).collect();
         slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, image_type(i, handle((i.set, i.binding)), filterable(i)))));
         slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, sampler_type(&s.sampler))));
-        slots.sort_unstable_by_key(|slot| (slot.set, slot.binding));
+        slots.sort_by_key(|slot| (slot.set, slot.binding));
+        let chunks = slots.chunk_by(|a, b| (a.set, a.binding) == (b.set, b.binding));
+        // The samplers of an array have one type, the one that allows the most.
+        let filtering = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let counted = |chunk: &[Slot]| {
+            let count = if chunk.len() > 1 { NonZeroU32::new(chunk.len() as u32) } else { None };
+            let ty = if chunk.iter().any(|slot| slot.ty == filtering) { filtering } else { chunk[0].ty };
+            Slot { count, ty, ..chunk[0].clone() }
+        };
+        let slots: Vec<Slot> = chunks.map(counted).collect();
         let signature = (slots, bound.push_constants.len() as u32);
         let mut cache = self.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(layout) = cache.get(&signature) {
@@ -406,14 +472,30 @@ impl OpenDevice {
         let mut groups = Vec::new();
         for (set, layout) in (0u32..).zip(&layout.groups) {
             let Some(layout) = layout else { continue };
-            let of_buffers = bound.buffers.iter().zip(buffers).filter(|(binding, _)| binding.set == set).map(|(binding, buffer)| {
+            // By binding: an element for each descriptor.
+            let (mut of_buffers, mut of_images, mut of_samplers) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+            for (binding, buffer) in bound.buffers.iter().zip(buffers).filter(|(binding, _)| binding.set == set) {
                 let size = NonZeroU64::new(binding.bytes.len() as u64);
-                (binding.binding, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size }))
+                of_buffers.entry(binding.binding).or_insert_with(Vec::new).push(wgpu::BufferBinding { buffer, offset: 0, size });
+            }
+            for (binding, view) in bound.images.iter().zip(&views).filter(|(binding, _)| binding.set == set) {
+                of_images.entry(binding.binding).or_insert_with(Vec::new).push(view);
+            }
+            for (binding, sampler) in bound.samplers.iter().zip(&samplers).filter(|(binding, _)| binding.set == set) {
+                of_samplers.entry(binding.binding).or_insert_with(Vec::new).push(sampler);
+            }
+            let of_buffers = of_buffers.iter().map(|(&binding, buffers)| match &buffers[..] {
+                [buffer] => (binding, wgpu::BindingResource::Buffer(buffer.clone())),
+                several => (binding, wgpu::BindingResource::BufferArray(several)),
             });
-            let of_images = bound.images.iter().zip(&views).filter(|(binding, _)| binding.set == set);
-            let of_images = of_images.map(|(binding, view)| (binding.binding, wgpu::BindingResource::TextureView(view)));
-            let of_samplers = bound.samplers.iter().zip(&samplers).filter(|(binding, _)| binding.set == set);
-            let of_samplers = of_samplers.map(|(binding, sampler)| (binding.binding, wgpu::BindingResource::Sampler(sampler)));
+            let of_images = of_images.iter().map(|(&binding, views)| match &views[..] {
+                [view] => (binding, wgpu::BindingResource::TextureView(view)),
+                several => (binding, wgpu::BindingResource::TextureViewArray(several)),
+            });
+            let of_samplers = of_samplers.iter().map(|(&binding, samplers)| match &samplers[..] {
+                [sampler] => (binding, wgpu::BindingResource::Sampler(sampler)),
+                several => (binding, wgpu::BindingResource::SamplerArray(several)),
+            });
             let all = of_buffers.chain(of_images).chain(of_samplers);
             let entries: Vec<_> = all.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
             groups.push((set, self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })));
@@ -498,7 +580,6 @@ fn check_resource(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), Strin
         }
         (ResourceKind::TexelBuffer { .. }, ..) => Err(format!("{place} is a texel buffer, of which wgpu has none")),
         (ResourceKind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
-        (ResourceKind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
     }
 }
 
@@ -506,7 +587,7 @@ fn check_resource(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), Strin
 mod tests {
     use super::*;
     use crate::dispatch::SamplerBinding;
-    use smallstep_semantics::image::{Format, Image};
+    use smallstep_semantics::image::Image;
 
     /// A texture of floats in WGSL reads depths unfiltered, even if the adapter can filter the
     /// format. wgpu binds depth formats to no filterable texture.

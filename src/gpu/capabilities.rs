@@ -22,7 +22,21 @@ pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
     .union(INT64_ATOMICS)
     .union(wgpu::Features::CLIP_DISTANCES)
     .union(wgpu::Features::SUBGROUP)
-    .union(wgpu::Features::SUBGROUP_BARRIER);
+    .union(wgpu::Features::SUBGROUP_BARRIER)
+    .union(DESCRIPTOR_ARRAYS);
+
+/// The features behind arrays of descriptors and their indices.
+const DESCRIPTOR_ARRAYS: wgpu::Features = TEXTURE_ARRAYS
+    .union(STORAGE_BUFFER_ARRAYS)
+    .union(wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+    .union(wgpu::Features::STORAGE_TEXTURE_ARRAY_NON_UNIFORM_INDEXING);
+/// The feature behind arrays of sampled images, and of samplers.
+pub(super) const TEXTURE_ARRAYS: wgpu::Features = wgpu::Features::TEXTURE_BINDING_ARRAY;
+/// The features behind arrays of storage buffers.
+pub(super) const STORAGE_BUFFER_ARRAYS: wgpu::Features =
+    wgpu::Features::BUFFER_BINDING_ARRAY.union(wgpu::Features::STORAGE_RESOURCE_BINDING_ARRAY);
+/// The features behind arrays of storage images.
+pub(super) const STORAGE_IMAGE_ARRAYS: wgpu::Features = TEXTURE_ARRAYS.union(wgpu::Features::STORAGE_RESOURCE_BINDING_ARRAY);
 
 /// The features that images and draws need. A device enables them if the adapter has them.
 pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
@@ -117,6 +131,18 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         // need it.
         35 if device.sample_shading => Ok(()),
         34 | 45 if device.cube_arrays => Ok(()),
+        29 => feature("SampledImageArrayDynamicIndexing", TEXTURE_ARRAYS),
+        30 => feature("StorageBufferArrayDynamicIndexing", STORAGE_BUFFER_ARRAYS),
+        31 => feature("StorageImageArrayDynamicIndexing", STORAGE_IMAGE_ARRAYS),
+        // The capability alone has no effect, and those below imply it.
+        5301 => Ok(()),
+        5307 => {
+            feature("SampledImageArrayNonUniformIndexing", wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+        }
+        5308 => {
+            feature("StorageBufferArrayNonUniformIndexing", wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+        }
+        5309 => feature("StorageImageArrayNonUniformIndexing", wgpu::Features::STORAGE_TEXTURE_ARRAY_NON_UNIFORM_INDEXING),
         39 if device.int8 => Ok(()),
         // wgpu enables 16-bit storage with either 16-bit type.
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
@@ -148,6 +174,7 @@ fn capability_name(capability: u32) -> String {
         25 => "ImageGatherExtended",
         27 => "StorageImageMultisample",
         33 => "CullDistance",
+        28 => "UniformBufferArrayDynamicIndexing",
         34 => "ImageCubeArray",
         35 => "SampleRateShading",
         40 => "InputAttachment",
@@ -174,6 +201,8 @@ fn capability_name(capability: u32) -> String {
         4448 => "StorageBuffer8BitAccess",
         4449 => "UniformAndStorageBuffer8BitAccess",
         4450 => "StoragePushConstant8",
+        5302 => "RuntimeDescriptorArray",
+        5306 => "UniformBufferArrayNonUniformIndexing",
         5345 => "VulkanMemoryModel",
         5346 => "VulkanMemoryModelDeviceScope",
         5379 => "DemoteToHelperInvocation",
@@ -208,7 +237,7 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
         // Part of Vulkan 1.3, with a feature that this project enables itself.
         "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),
         "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" | "SPV_KHR_variable_pointers" => (1, 1),
-        "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" => (1, 2),
+        "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" | "SPV_EXT_descriptor_indexing" => (1, 2),
         "SPV_KHR_non_semantic_info" => (1, 3),
         _ => return Err(format!("the device does not enable the extension {name}")),
     };

@@ -81,7 +81,7 @@ fn number(text: &str) -> Option<u32> {
 /// The place of the register in a SPIR-V module: `u1, space2` is 2.1.
 fn place(resource: &Resource) -> Option<Place> {
     let (register, space) = resource.register.split_once(", ").map_or((resource.register.as_str(), None), |(r, s)| (r, Some(s)));
-    Some(Place { set: space.map_or(Some(0), number)?, binding: number(register)? })
+    Some(Place::new(space.map_or(Some(0), number)?, number(register)?))
 }
 
 /// Whether the kind of the contents fits a resource. Text fits every kind.

@@ -86,8 +86,7 @@ fn a_device_that_is_wrong_disagrees() {
     let text = std::fs::read_to_string("spec-tests/quirks-spirv/llvmpipe-atomic-in-loop.spvasm").expect("a quirk");
     let carried = smallstep::compute::carried::DispatchInputs::read(&text).expect("its dispatch");
     let given = carried.given(|file| panic!("{file}")).expect("values");
-    let pinned =
-        given.buffers.into_iter().map(|b| (smallstep::compute::given::Place { set: b.set, binding: b.binding }, b.bytes)).collect();
+    let pinned = given.buffers.into_iter().map(|b| (smallstep::compute::given::Place::new(b.set, b.binding), b.bytes)).collect();
     let settings = Settings { pinned, groups: carried.groups, ..settings(device) };
     let summary = dispatched(&text, &text, &settings);
     assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");

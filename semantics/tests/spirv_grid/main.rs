@@ -2,6 +2,7 @@
 //! undefined value with its message, schedules.
 
 mod concurrency;
+mod descriptors;
 mod exhibits;
 mod judged;
 mod machine;

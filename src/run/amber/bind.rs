@@ -94,6 +94,9 @@ impl Bound {
         let name = stage.name_of(variable);
         let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
         let unsupported = |what: String| End::Unsupported(format!("line {line}: {what}"));
+        if stage.module().descriptor_count(variable) != Some(1) {
+            return Err(unsupported(format!("{name}, an array of descriptors")));
+        }
         let expected_kind = match resource {
             ResourceKind::Uniform => "uniform buffer",
             ResourceKind::Storage => "storage buffer",
@@ -103,7 +106,6 @@ impl Bound {
             ResourceKind::TexelBuffer { written: true, .. } => "storage texel buffer",
             ResourceKind::Sampler => "sampler",
             ResourceKind::CombinedImageSampler(..) => "combined image sampler",
-            ResourceKind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
             ResourceKind::Opaque => {
                 return Err(unsupported(format!("{name}, an image that is not two-dimensional, of one layer and of one sample")));
             }
@@ -111,7 +113,7 @@ impl Bound {
         let binding = pipeline.bindings.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
         let binding = binding
             .ok_or_else(|| invalid(format!("nothing is bound at descriptor set {}, binding {} for {name}", place.set, place.binding)))?;
-        let Place { set, binding: number } = place;
+        let (set, number) = place.whole();
         let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
         let mut texels = |buffer, kind| {
             if !self.images.iter().any(|i| i.place == place) {

@@ -170,7 +170,7 @@ impl Player<'_> {
         observed: &ObservedImage,
         doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
     ) {
-        let place = Place { set: observed.set, binding: observed.binding };
+        let place = Place::new(observed.set, observed.binding);
         let Some((id, Range { start: first, .. })) = self.store_image(&inputs.bound, place, &observed.bytes) else { return };
         let line = inputs.line;
         let (channels, size) = (observed.format.channels(), observed.format.bytes());

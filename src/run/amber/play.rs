@@ -395,10 +395,10 @@ impl<'s> Player<'s> {
                 }
                 let shown = compute::shown_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), inputs.line))?;
                 for buffer in shown.buffers {
-                    self.store(&inputs.bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
+                    self.store(&inputs.bound, Place::new(buffer.set, buffer.binding), &buffer.bytes);
                 }
                 for image in shown.images {
-                    self.store_image(&inputs.bound, Place { set: image.set, binding: image.binding }, &image.bytes);
+                    self.store_image(&inputs.bound, Place::new(image.set, image.binding), &image.bytes);
                 }
                 Ok(())
             }
@@ -513,7 +513,7 @@ impl<'s> Player<'s> {
         };
         let invocations = Invocations::OfDispatch(module, inputs.groups);
         for (index, observed) in observation.buffers.iter().enumerate() {
-            let place = Place { set: observed.set, binding: observed.binding };
+            let place = Place::new(observed.set, observed.binding);
             let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
                 continue;
             };

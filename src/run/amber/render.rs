@@ -85,10 +85,10 @@ impl Player<'_> {
             }
         }
         for buffer in shown.buffers {
-            self.store(bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
+            self.store(bound, Place::new(buffer.set, buffer.binding), &buffer.bytes);
         }
         for image in shown.images {
-            self.store_image(bound, Place { set: image.set, binding: image.binding }, &image.bytes);
+            self.store_image(bound, Place::new(image.set, image.binding), &image.bytes);
         }
     }
 
@@ -156,7 +156,7 @@ impl Player<'_> {
         let unknown = open.or(read).map(|open| self.unknown_reason(open, line));
         let fragment = &stages[1].module;
         for (index, observed) in observation.buffers.iter().enumerate() {
-            let place = Place { set: observed.set, binding: observed.binding };
+            let place = Place::new(observed.set, observed.binding);
             let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
                 continue;
             };

@@ -282,6 +282,12 @@ impl Compiler {
         self.steps.iter().any(Step::is_by_wgsl)
     }
 
+    /// Whether our converter writes the WGSL. It gives each element of an array of descriptors a
+    /// binding of its own.
+    pub fn is_by_converter(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Wgsl(_)))
+    }
+
     /// The passes of spirv-opt that the first command draws for a module. `None` if it draws none.
     pub fn passes(&self, words: &[u32]) -> Option<Vec<&'static str>> {
         let Some(Step::Command(command)) = self.steps.first() else { return None };

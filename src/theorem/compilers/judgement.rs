@@ -220,6 +220,11 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
         Ok(module) => module,
         Err(e) => return Judgement::of(Status::Unchecked, refused(&e)),
     };
+    let has_arrays = before.globals().iter().any(|variable| before.is_descriptor_array(variable.type_));
+    if has_arrays && compiler.is_by_converter() {
+        let why = "the converter gives each element of an array of descriptors a binding of its own, where nothing is compared";
+        return Judgement::of(Status::Unchecked, why);
+    }
     let Compiled { before: words, words: written, named, renamed } = match compiler.run(words) {
         Ok(compiled) => compiled,
         Err(why) => {

@@ -91,7 +91,7 @@ fn shown(required: &RequiredResult, result: &ComputeResult) -> Verdict<String> {
 /// The dispatch of a generated case, in the form that a text carries.
 pub fn carried(case: &ComputeCase) -> DispatchInputs {
     let set = case.buffers.iter().map(|b| Assignment {
-        place: Place { set: b.set, binding: b.binding },
+        place: Place::new(b.set, b.binding),
         given: Contents::Bytes(b.words.iter().flat_map(|word| word.to_le_bytes()).collect()),
     });
     DispatchInputs { groups: Some(case.groups), subgroup_size: case.subgroup_size, set: set.collect(), ..DispatchInputs::default() }
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(prepared.groups, case.groups);
         for buffer in &case.buffers {
             let bytes: Vec<u8> = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            assert_eq!(prepared.given(Place { set: buffer.set, binding: buffer.binding }), Some(bytes.as_slice()));
+            assert_eq!(prepared.given(Place::new(buffer.set, buffer.binding)), Some(bytes.as_slice()));
         }
     }
 

@@ -121,8 +121,10 @@ impl Traced<'_> {
         type_: &dyn Fn(u64) -> Option<Type>,
     ) {
         let ObjectId::Buffer(index) = extent.object else { return };
-        let Some(buffer) = input.buffers.get(index as usize) else { return };
-        let place = Place { set: buffer.set, binding: buffer.binding };
+        if index as usize >= input.buffers.len() {
+            return;
+        }
+        let place = Place::of(&input.buffers, index as usize, |b| (b.set, b.binding));
         let before = module.instructions().partition_point(|i| i.offset < event.instruction.offset);
         let instruction = before as u32;
         for ((cell, scalar), k) in extent.cells.iter().zip(scalars).zip(0..) {
@@ -286,7 +288,7 @@ fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, o
         }
     });
     let shown = bytes_at(observation, input, place);
-    let known = observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
+    let known = place.find(&observation.buffers, |b| (b.set, b.binding));
     let buffer = ObservedBuffer {
         set: place.set,
         binding: place.binding,

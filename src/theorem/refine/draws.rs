@@ -335,7 +335,7 @@ fn compared(
         return disagree(first.difference_kind(wrong.len() as u64));
     }
     let doubted = |place: Place, byte: u64| {
-        let buffer = allowed.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding));
+        let buffer = place.position(&allowed.buffers, |b| (b.set, b.binding));
         allowed.doubtful.iter().any(|d| Some(d.buffer) == buffer && (d.start..d.end).contains(&byte))
     };
     let certain: Vec<_> = bytes.iter().filter(|(place, byte, ..)| !doubted(*place, *byte)).collect();

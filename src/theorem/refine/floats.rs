@@ -69,7 +69,7 @@ impl Allowed {
     /// The set of allowed floats for a word. `None` if the run over sets says no more than the
     /// definite run.
     fn word(&self, place: Place, offset: u64) -> Option<Set> {
-        let buffer = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding))?;
+        let buffer = place.position(&self.observation.buffers, |b| (b.set, b.binding))?;
         self.acceptance.words.iter().find(|word| (word.buffer, word.offset) == (buffer, offset))?.expected.set()
     }
 }

@@ -171,7 +171,7 @@ impl Formulas {
 
     /// Whether BEFORE's word at this place and byte may become AFTER's.
     pub(super) fn allow(&self, after: &Formulas, input: &Input, (place, offset): (Place, u64), settings: &Settings) -> bool {
-        let Some(buffer) = input.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding)) else { return false };
+        let Some(buffer) = place.position(&input.buffers, |b| (b.set, b.binding)) else { return false };
         let word = (ObjectId::Buffer(buffer as u32), offset);
         let formula_at = |formulas: &Formulas| {
             let (known, bytes) = formulas.stored.get(&word)?;

@@ -137,7 +137,7 @@ impl Input {
 
     /// The bytes of the buffer at a descriptor, if there is one.
     pub fn at(&self, place: Place) -> &[u8] {
-        self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
+        place.find(&self.buffers, |b| (b.set, b.binding)).map_or(&[], |b| &b.bytes)
     }
 }
 
@@ -232,36 +232,44 @@ impl<'m> Shape<'m> {
         for (place, resource, variable) in uses.iter().flat_map(|uses| uses.bound()) {
             let compares = comparing.contains(&variable.id);
             if !matches!(resource, ResourceKind::Uniform | ResourceKind::Storage) {
-                match handles.iter_mut().find(|handle| handle.place == place && handle.resource == resource) {
-                    Some(handle) => handle.compares |= compares,
-                    None => handles.push(Handle { place, resource, compares }),
+                let is_same = |handle: &&mut Handle| handle.place.whole() == place.whole() && handle.resource == resource;
+                let mut known = handles.iter_mut().filter(is_same).peekable();
+                if known.peek().is_none() {
+                    handles.extend(descriptors(module, variable, place, 0)?.map(|place| Handle { place, resource, compares }));
+                } else {
+                    known.for_each(|handle| handle.compares |= compares);
                 }
                 continue;
             }
-            if slots.iter().any(|slot| slot.place == place) {
+            if slots.iter().any(|slot| slot.place.whole() == place.whole()) {
                 continue;
             }
-            let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
             let mut least = least_size(uses, place);
-            if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
-                let name = uses[0].name_of(variable);
+            let mut given = settings.pinned.iter().filter(|(at, _)| at.whole() == place.whole()).map(|(_, bytes)| bytes.clone());
+            let count = given.clone().count() as u64;
+            let name = uses[0].name_of(variable);
+            if let Some(bytes) = given.clone().find(|bytes| (bytes.len() as u64) < least) {
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
             }
-            if resource == ResourceKind::Uniform && pinned.is_none() {
+            if resource == ResourceKind::Uniform && count == 0 {
                 least = least.next_multiple_of(QUAD);
             }
-            let array = runtime_array(module, variable.type_);
+            let array = runtime_array(module, module.resource_type(variable));
             let stride = array.map(|(_, stride)| stride);
             let array = array.map(|(array, stride)| {
                 let [none, one] = [0, stride].map(|more| cells(module, variable, array.offset + more).len());
                 (array, one - none)
             });
-            slots.push(Slot { place, least, stride, pinned, variable: *variable, array });
+            let places = descriptors(module, variable, place, count)?;
+            slots.extend(places.map(|place| Slot { place, least, stride, pinned: given.next(), variable: *variable, array }));
+            if given.next().is_some() {
+                return Err(Mismatch(format!("more buffers are given for {place} than {name} has descriptors")));
+            }
         }
         slots.sort_by_key(|slot| slot.place);
         handles.sort_by_key(|handle| handle.place);
         for (place, _) in &settings.pinned {
-            if !slots.iter().any(|slot| slot.place == *place) {
+            if !slots.iter().any(|slot| slot.place.whole() == place.whole()) {
                 return Err(Mismatch(format!("a buffer is given for {place}, and BEFORE uses no buffer there")));
             }
         }
@@ -362,7 +370,7 @@ impl<'m> Shape<'m> {
         let (mut images, mut samplers) = (Vec::new(), Vec::new());
         let filters = !self.handles.iter().any(Handle::has_sampled_integers);
         for handle in &self.handles {
-            let Place { set, binding } = handle.place;
+            let (set, binding) = handle.place.whole();
             images.extend(handle.image(level, &self.numbers, &mut random).map(|image| BoundImage { set, binding, image }));
             samplers.extend(handle.sampler(level, filters, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
         }
@@ -412,9 +420,9 @@ impl<'m> Shape<'m> {
             arguments.extend(["--groups".into(), format!("{x},{y},{z}")]);
         }
         for buffer in &input.buffers {
-            let place = Place { set: buffer.set, binding: buffer.binding };
+            let place = Place::new(buffer.set, buffer.binding);
             // A buffer without a slot repeats the push constants.
-            let Some(slot) = self.slots.iter().find(|slot| slot.place == place) else { continue };
+            let Some(slot) = self.slots.iter().find(|slot| slot.place.whole() == place.whole()) else { continue };
             let type_ = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
             arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, type_))]);
         }
@@ -428,6 +436,23 @@ impl<'m> Shape<'m> {
         arguments.extend(self.push_text(input).into_iter().flat_map(|text| ["--push".into(), text]));
         arguments
     }
+}
+
+/// The most descriptors of an array for which inputs are made.
+const MAX_DESCRIPTORS: u64 = 64;
+/// The number of descriptors of an array without a length, if no more are given.
+const OPEN_DESCRIPTORS: u64 = 4;
+
+/// The place of each descriptor of a variable. If its array has no length, there are as many as are
+/// given, and at least [`OPEN_DESCRIPTORS`].
+fn descriptors(module: &Module, variable: &Variable, place: Place, given: u64) -> Result<impl Iterator<Item = Place>, Mismatch> {
+    let is_array = module.is_descriptor_array(variable.type_);
+    let count = module.descriptor_count(variable).unwrap_or(given.max(OPEN_DESCRIPTORS));
+    if count > MAX_DESCRIPTORS {
+        return Err(Mismatch(format!("{place} is an array of {count} descriptors; inputs are made for at most {MAX_DESCRIPTORS}")));
+    }
+    let is_element = is_array && count > 1;
+    Ok((0..count as u32).map(move |element| Place { element: is_element.then_some(element), ..place }))
 }
 
 /// The type of all scalars, if they share one and cover all bytes.

@@ -31,7 +31,6 @@ fn kind(resource: ResourceKind) -> &'static str {
     match resource {
         ResourceKind::Uniform => "a uniform buffer",
         ResourceKind::Storage => "a storage buffer",
-        // Modules with arrays of descriptors do not load.
         _ => "an image or a sampler",
     }
 }
@@ -90,6 +89,13 @@ fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
                 return mismatch(format!("at {place} is {} before and {} after ({name})", kind(of_before[0].1), kind(resource)));
             }
             Some(_) => {}
+        }
+        let count = |uses: &Uses<'_>, variable| uses.module().descriptor_count(variable).unwrap_or(u64::MAX);
+        let counts = before.iter().flat_map(|b| b.bound().filter(|(at, ..)| *at == place).map(|(.., v)| count(b, v)));
+        let (needed, available) = (count(&a, variable), counts.max().unwrap_or(1));
+        if needed > available {
+            let needed = if needed == u64::MAX { "as many descriptors as are bound".into() } else { format!("{needed} descriptors") };
+            return mismatch(format!("AFTER uses {needed} at {place} ({name}), BEFORE {available}; AFTER may use no more"));
         }
         let (needed, mut available) = (a.module().buffer_size(variable.id), least_size(before, place));
         if resource == ResourceKind::Uniform {

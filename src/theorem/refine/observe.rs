@@ -163,7 +163,7 @@ pub(super) type Byte = Option<u8>;
 /// The bytes of the buffer at a place after a dispatch. If the entry point does not use the buffer,
 /// these are the bytes of the input.
 pub(super) fn bytes_at(observation: &Observation, input: &Input, place: Place) -> Vec<Byte> {
-    match observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)) {
+    match place.find(&observation.buffers, |b| (b.set, b.binding)) {
         Some(buffer) => bytes_of(buffer),
         None => input.at(place).iter().map(|&byte| Some(byte)).collect(),
     }
@@ -181,13 +181,13 @@ fn bytes_of(buffer: &ObservedBuffer) -> Vec<Byte> {
 pub(super) fn differing(before: &Observation, after: &Observation, input: &Input, settings: &Settings) -> Vec<(Place, u64, Byte, Byte)> {
     let mut found = Vec::new();
     let buffers = if settings.does(Planted::FirstBuffer) { before.buffers.get(..1).unwrap_or_default() } else { &before.buffers };
-    for buffer in buffers {
-        let place = Place { set: buffer.set, binding: buffer.binding };
+    for (index, buffer) in buffers.iter().enumerate() {
+        let place = Place::of(&before.buffers, index, |b| (b.set, b.binding));
         let mut shown = bytes_at(after, input, place);
-        if after.buffers.iter().any(|other| other == buffer) {
+        if place.find(&after.buffers, |b| (b.set, b.binding)) == Some(buffer) {
             continue;
         }
-        if settings.does(Planted::Untouched) && !after.buffers.iter().any(|b| (b.set, b.binding) == (place.set, place.binding)) {
+        if settings.does(Planted::Untouched) && place.find(&after.buffers, |b| (b.set, b.binding)).is_none() {
             continue;
         }
         if settings.does(Planted::LastByte) {

@@ -77,9 +77,9 @@ pub(super) fn differing(before: &Observation, after: &Observation, initial: &[Bo
     let mut found = Vec::new();
     let images = if settings.does(Planted::Images) { &[] } else { &before.images[..] };
     for (image, b) in images.iter().enumerate() {
-        let place = Place { set: b.set, binding: b.binding };
-        let a = after.images.iter().find(|a| (a.set, a.binding) == (b.set, b.binding));
-        let initial_image = initial.iter().find(|i| (i.set, i.binding) == (b.set, b.binding)).map(|i| &i.image);
+        let place = Place::of(&before.images, image, |b| (b.set, b.binding));
+        let a = place.find(&after.images, |a| (a.set, a.binding));
+        let initial_image = place.find(initial, |i| (i.set, i.binding)).map(|i| &i.image);
         let size = b.format.bytes();
         let is_undefined = |image: &ObservedImage, component: u8, texel: u64| {
             image.undefined.iter().any(|u| u.component == component && (u.start..u.end).contains(&texel))

@@ -28,12 +28,13 @@ pub(in crate::spirv) struct DeclaredImage<'r> {
 /// The bindings of a dispatch's variables.
 #[derive(Clone, Debug, Default)]
 pub(in crate::spirv) struct Descriptors<'r> {
-    /// In the order of the dispatch. Of two images at one binding, only the first.
+    /// In the order of the dispatch. Several images at one binding are the elements of an array
+    /// of descriptors.
     pub(in crate::spirv) images: Vec<DeclaredImage<'r>>,
-    /// One sampler for each variable that has one.
+    /// One sampler for each descriptor that has one.
     pub(in crate::spirv) samplers: Vec<Sampler>,
-    /// By variable: the indices in these lists.
-    pub(in crate::spirv) by_variable: FxHashMap<u32, Descriptor>,
+    /// By variable and index of the descriptor: the indices in these lists.
+    pub(in crate::spirv) by_variable: FxHashMap<(u32, u32), Descriptor>,
 }
 
 impl<'r> Descriptors<'r> {
@@ -46,28 +47,48 @@ impl<'r> Descriptors<'r> {
         let mut descriptors = Descriptors { images: declared_images(module, &opaque, resources)?, ..Descriptors::default() };
         for variable in opaque {
             let id = variable.id;
-            let Some(at @ (set, binding)) = module.descriptor(id) else {
+            let Some(at) = module.descriptor(id) else {
                 return Err(format!("%{id} has no descriptor set and binding"));
             };
-            let (declared, with_sampler) = parts(module, variable.type_);
-            let mut descriptor = Descriptor::default();
+            let (declared, with_sampler) = parts(module, module.resource_type(variable));
             if declared.is_some() {
-                let Some(image) = descriptors.images.iter().position(|declared_image| (declared_image.set, declared_image.binding) == at)
-                else {
-                    return Err(format!("no image at set {set}, binding {binding} for %{id}"));
-                };
-                descriptor.image = Some(image as u32);
+                let images = (0..).zip(&descriptors.images).filter(|(_, image)| (image.set, image.binding) == at).map(|(index, _)| index);
+                for (element, image) in (0..).zip(bound_descriptors(module, variable, "image", images)?) {
+                    descriptors.by_variable.entry((id, element)).or_default().image = Some(image);
+                }
             }
             if with_sampler {
-                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
-                    return Err(format!("no sampler at set {set}, binding {binding} for %{id}"));
-                };
-                descriptor.sampler = Some(descriptors.samplers.len() as u32);
-                descriptors.samplers.push(check_sampler(bound)?);
+                let samplers = (0..).zip(resources.samplers).filter(|(_, bound)| (bound.set, bound.binding) == at).map(|(index, _)| index);
+                for (element, sampler) in (0..).zip(bound_descriptors(module, variable, "sampler", samplers)?) {
+                    descriptors.by_variable.entry((id, element)).or_default().sampler = Some(descriptors.samplers.len() as u32);
+                    descriptors.samplers.push(check_sampler(&resources.samplers[sampler as usize])?);
+                }
             }
-            descriptors.by_variable.insert(id, descriptor);
         }
         Ok(descriptors)
+    }
+}
+
+/// The index of the resource that a variable names: the first at its place. For an array of
+/// descriptors, one for each element, or all if it has no length. `what` is the kind of resource.
+///
+/// # Errors
+/// A sentence: there are too few.
+pub(in crate::spirv) fn bound_descriptors(
+    module: &Module,
+    variable: &Variable,
+    what: &str,
+    at_place: impl Iterator<Item = u32>,
+) -> Result<Vec<u32>, String> {
+    let (id, count) = (variable.id, module.descriptor_count(variable));
+    let (set, binding) = module.descriptor(id).unwrap_or_default();
+    let bound: Vec<u32> = at_place.take(count.map_or(usize::MAX, |count| count.try_into().unwrap_or(usize::MAX))).collect();
+    match (bound.len(), count) {
+        (0, _) => Err(format!("no {what} at set {set}, binding {binding} for %{id}")),
+        (found, Some(count)) if (found as u64) < count => {
+            Err(format!("%{id} is an array of {count} descriptors, and the number of {what}s at set {set}, binding {binding} is {found}"))
+        }
+        _ => Ok(bound),
     }
 }
 
@@ -111,14 +132,15 @@ fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
 
 fn declared_images<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -> Result<Vec<DeclaredImage<'r>>, String> {
     let mut images: Vec<DeclaredImage<'r>> = Vec::new();
-    for bound in resources.images {
+    for (index, bound) in resources.images.iter().enumerate() {
         let BoundImage { set, binding, .. } = *bound;
-        if images.iter().any(|declared_image| (declared_image.set, declared_image.binding) == (set, binding)) {
-            continue;
-        }
+        let element = resources.images[..index].iter().filter(|earlier| (earlier.set, earlier.binding) == (set, binding)).count() as u64;
         let mut declared_image: Option<DeclaredImage<'r>> = None;
         for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
-            let Some(declared) = parts(module, variable.type_).0 else { continue };
+            let Some(declared) = parts(module, module.resource_type(variable)).0 else { continue };
+            if module.descriptor_count(variable).is_some_and(|count| element >= count) {
+                continue;
+            }
             fits(module, variable.id, &declared, bound)?;
             let storage = declared.usage == 2;
             let entry = declared_image.get_or_insert(DeclaredImage { set, binding, image: &bound.image, storage, written: false });

@@ -147,8 +147,8 @@ pub struct LoadOptions {
     /// Whether to accept the output of older tools: sections out of order, which are reordered, and
     /// a header whose reserved word is not 0.
     pub lenient: bool,
-    /// Whether to accept modules that no engine runs: arrays of descriptors, more kinds of images,
-    /// instructions without a rule. It is for tools that only read the module, such as a converter.
+    /// Whether to accept modules that no engine runs: more kinds of images, instructions without a
+    /// rule. It is for tools that only read the module, such as a converter.
     pub unmodeled: bool,
     /// Values of specialization constants. All others are frozen at their defaults.
     pub specialization: Vec<Specialization>,
@@ -497,6 +497,38 @@ impl Module {
         matches!(variable.class, Uniform | StorageBuffer | PushConstant) || variable.class == Workgroup && is_block()
     }
 
+    /// Whether a descriptor may name a resource of that type: an image, a sampler, or a Block.
+    pub(in crate::spirv) fn is_resource(&self, type_id: u32) -> bool {
+        let decorated = |decoration| self.decoration(type_id, WHOLE, decoration).is_some();
+        match self.types.get(type_id) {
+            Some(Type::Struct { .. }) => decorated(Decorate::Block) || decorated(Decorate::BufferBlock),
+            type_ => type_.is_some_and(Type::is_opaque),
+        }
+    }
+
+    /// Whether a type is an array of descriptors: an array of resources, or of such arrays.
+    pub fn is_descriptor_array(&self, type_id: u32) -> bool {
+        matches!(self.types.get(type_id), Some(Type::Array { .. } | Type::RuntimeArray { .. }))
+            && self.is_resource(self.types.leaf(type_id))
+    }
+
+    /// The type of the resource at a descriptor of a variable: its own type, or that of the
+    /// innermost elements if it is an array of descriptors.
+    pub fn resource_type(&self, variable: &Variable) -> u32 {
+        if self.is_descriptor_array(variable.type_) { self.types.leaf(variable.type_) } else { variable.type_ }
+    }
+
+    /// The number of descriptors of a variable: 1, or the length of its array of descriptors.
+    /// `None` if the array has as many as are bound.
+    pub fn descriptor_count(&self, variable: &Variable) -> Option<u64> {
+        let (mut type_, mut count) = (variable.type_, 1u64);
+        while self.is_descriptor_array(type_) {
+            let Some(Type::Array { element, length, .. }) = self.types.get(type_) else { return None };
+            (type_, count) = (element, count.saturating_mul(length));
+        }
+        Some(count)
+    }
+
     /// Whether a type is a pointer to pointers.
     pub fn holds_pointer(&self, type_id: u32) -> bool {
         self.pointer_type(type_id).is_some_and(|(_, pointee)| self.pointer_type(pointee).is_some())
@@ -554,7 +586,7 @@ impl Module {
 
     /// The least size in bytes of the buffer of a variable.
     pub fn buffer_size(&self, variable: u32) -> u64 {
-        self.variable(variable).map_or(0, |v| self.types.size(v.type_, Default::default()))
+        self.variable(variable).map_or(0, |v| self.types.size(self.resource_type(v), Default::default()))
     }
 
     /// Whether the id is a constant, or an OpUndef at module scope.

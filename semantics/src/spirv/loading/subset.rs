@@ -153,6 +153,9 @@ impl Subset<'_> {
             let (class, shape) = (variable.class, self.module.shape(variable.type_));
             let vector = shape.scalar == Scalar::F32 && shape.columns == 1;
             let fail = |what: String| self.unsupported(variable.instruction as usize, what);
+            if self.module.is_descriptor_array(variable.type_) {
+                return fail(format!("an array of descriptors (%{})", variable.id));
+            }
             if variable.initializer.is_some() && class != StorageClass::Private {
                 return fail(format!("OpVariable {class:?} with an initializer"));
             }

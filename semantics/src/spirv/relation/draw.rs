@@ -428,7 +428,7 @@ fn unordered((before, before_writes): (&Stage, bool), (after, after_writes): (&S
 fn used<'m>(module: &'m Module, entry: &EntryPoint, relation: &Relation) -> Result<Vec<&'m Variable>, Refused> {
     let variables = prepare::used(module, entry, &relation.rules)?;
     for variable in variables.iter().filter(|v| !matches!(v.class, StorageClass::Input | StorageClass::Output)) {
-        prepare::memory(module, variable)?;
+        prepare::memory(variable)?;
     }
     Ok(variables)
 }

@@ -12,6 +12,7 @@
 //! that memory use stays in proportion. Runs with equal arguments give equal reports.
 
 mod barrier;
+mod descriptor;
 mod exhaust;
 mod explore;
 mod judged;
@@ -48,6 +49,7 @@ use crate::spirv::step::run::{emit, only_reduct};
 use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Join, Next, Reduct, Relation, Sink, phi_group};
 use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
+use descriptor::{Choices, descriptor_not_uniform};
 use path::Path;
 use prepare::{DispatchInvocations, Prepared};
 use quad::{divergent_derivatives, quad_derivatives};
@@ -189,6 +191,8 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     /// Whether a part of a subgroup has gone on while another part waited. A device may let the
     /// other part go first, which no schedule of this grid does.
     split: bool,
+    /// The descriptors that invocations have accessed.
+    choices: Choices,
 }
 
 impl<'m, 'r> Grid<'m, 'r, DispatchInvocations<'m>> {
@@ -236,6 +240,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             time: None,
             log: None,
             split: false,
+            choices: Choices::of(module),
         }
     }
 
@@ -358,6 +363,12 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     /// Takes an invocation to the reduct of a rule and does its actions. Returns whether the
     /// invocation can go on.
     fn apply_reduct(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
+        if self.choices.has_arrays() {
+            descriptor_not_uniform(self, number, sink);
+            if let Some(Outcome::Undefined(_)) = self.ending {
+                return false;
+            }
+        }
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let (config, step) = (&invocation.config, invocation.step);
         let agent = self.topology.agent(number);
@@ -617,6 +628,7 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         let finished: Vec<_> = self.members(workgroup).iter().filter_map(|member| self.invocations.remove(member)).collect();
         self.work.end(workgroup, finished.into_iter().map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect());
         self.shared.end(workgroup);
+        self.choices.end(workgroup);
         self.detector.retire(workgroup);
         for index in 0..self.shared.workgroup_variables() {
             self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));

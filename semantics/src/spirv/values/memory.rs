@@ -46,6 +46,9 @@ pub struct Descriptor {
 pub struct Pointer {
     /// The id of the variable.
     pub variable: u32,
+    /// The index of its descriptor, if the variable is an array of descriptors: that of the
+    /// innermost element, over all dimensions. 0 otherwise.
+    pub descriptor: u32,
     /// Whether its memory has an explicit layout. Then offsets count bytes, otherwise scalars.
     pub explicit: bool,
     /// Whether writes are allowed: neither the variable nor a member on the way is read-only.
@@ -89,16 +92,12 @@ impl Pointer {
     /// The pointer to a whole variable.
     pub fn to(module: &Module, variable: &Variable) -> Pointer {
         let constant = matches!(variable.class, StorageClass::Input | StorageClass::PushConstant | StorageClass::UniformConstant);
-        let uniform = variable.class == StorageClass::Uniform && {
-            let mut block = variable.type_;
-            while let Some(Type::Array { element, .. } | Type::RuntimeArray { element, .. }) = module.types().get(block) {
-                block = element;
-            }
-            module.decoration(block, WHOLE, Decoration::BufferBlock).is_none()
-        };
+        let is_block = || module.decoration(module.resource_type(variable), WHOLE, Decoration::BufferBlock).is_none();
+        let uniform = variable.class == StorageClass::Uniform && is_block();
         let decorated = module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_some();
         Pointer {
             variable: variable.id,
+            descriptor: 0,
             explicit: module.has_layout(variable),
             writable: !(constant || uniform || decorated),
             address: Address::whole(variable.type_),
@@ -123,6 +122,20 @@ impl Pointer {
         };
         let element = Element::alone(address.offset);
         Some(Pointer { address, writable: self.writable && !member(), element, ..*self })
+    }
+
+    /// Whether this points to an array of descriptors.
+    pub fn is_to_descriptors(&self, module: &Module) -> bool {
+        use StorageClass::{StorageBuffer, Uniform, UniformConstant};
+        module.is_descriptor_array(self.address.type_)
+            && module.variable(self.variable).is_some_and(|v| matches!(v.class, UniformConstant | Uniform | StorageBuffer))
+    }
+
+    /// The pointer to element `index` of the array of descriptors that this points to, which has
+    /// `count` elements. `None` if there are too many descriptors to count.
+    pub fn of_descriptor(&self, element: u32, index: u64, count: u64) -> Option<Pointer> {
+        let descriptor = u64::from(self.descriptor).checked_mul(count)?.checked_add(index)?;
+        Some(Pointer { descriptor: descriptor.try_into().ok()?, address: Address::whole(element), ..*self })
     }
 
     /// The pointer to element `index` of its array, or to one past the end. The stride is that of

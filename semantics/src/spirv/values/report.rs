@@ -192,6 +192,14 @@ pub(in crate::spirv) fn undeclared_alias(module: &Module, at: u32, variable: u32
     )
 }
 
+/// An access by an operand `id` that has another descriptor in the invocation `other`.
+pub(in crate::spirv) fn descriptor_not_uniform(module: &Module, at: u32, id: u32, [x, y, z]: [u32; 3]) -> String {
+    format!(
+        "{} accesses another descriptor by %{id} than invocation ({x},{y},{z}) did, and %{id} is not decorated NonUniform",
+        name(module, at)
+    )
+}
+
 /// An operand `id` that differs among the invocations which execute the instruction together.
 pub(in crate::spirv) fn non_uniform_operand(module: &Module, at: u32, id: u32) -> String {
     format!("{} has an operand, %{id}, that is not the same in all invocations of its subgroup that execute it together", name(module, at))

@@ -19,6 +19,7 @@ use crate::number::sets::{Set, Sets, Unsettled};
 use crate::number::{Lane, Profile, Trust, Why};
 use crate::outcome::Limit;
 use crate::spirv::alias::Aliases;
+use crate::spirv::descriptors::bound_descriptors;
 use crate::spirv::environment::{Dispatch, Robustness};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable, WHOLE};
@@ -121,8 +122,8 @@ pub struct Shared {
     backings: Vec<Backing>,
     /// The sets of floats that the dispatch starts with, by buffer and first byte.
     bounded: BTreeMap<(usize, u64), Set>,
-    /// By variable: its buffer.
-    backing_of: FxHashMap<u32, u32>,
+    /// By variable and index of the descriptor: the buffer.
+    backing_of: FxHashMap<(u32, u32), u32>,
     /// The Workgroup variables: id, number of scalars, and initial contents.
     variables: Vec<(u32, usize, Option<Scalars>)>,
     /// Their contents, in each running workgroup.
@@ -203,12 +204,13 @@ impl Shared {
                         let length = dispatch.resources.push_constants.len();
                         return Err(NoMemory::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
                     }
-                    shared.backing_of.insert(variable.id, push_constants);
+                    shared.backing_of.insert((variable.id, 0), push_constants);
                 }
                 StorageClass::Uniform | StorageClass::StorageBuffer => {
-                    let index = buffer_of(module, variable, needed, dispatch.resources.buffers)?;
-                    shared.backing_of.insert(variable.id, index);
-                    shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
+                    for (descriptor, index) in (0..).zip(buffers_of(module, variable, needed, dispatch.resources.buffers)?) {
+                        shared.backing_of.insert((variable.id, descriptor), index);
+                        shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
+                    }
                 }
                 StorageClass::Workgroup if module.has_layout(variable) => {
                     shared.blocks.insert(variable.id);
@@ -227,9 +229,13 @@ impl Shared {
             // They all are one object.
             shared.variables.push((0, 0, None));
         }
-        for (index, backing) in shared.backings.iter_mut().enumerate() {
-            let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
-            let named: Vec<(u32, bool)> = named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
+        let mut named = vec![Vec::new(); shared.backings.len()];
+        for variable in used {
+            let aliased = module.decoration(variable.id, WHOLE, Decoration::Aliased).is_some();
+            let backings = (0..).map_while(|descriptor| shared.backing_of.get(&(variable.id, descriptor)));
+            backings.for_each(|&index| named[index as usize].push((variable.id, aliased)));
+        }
+        for (backing, named) in shared.backings.iter_mut().zip(named) {
             backing.aliases = Aliases::of(&named);
         }
         Ok(shared)
@@ -310,9 +316,22 @@ impl Shared {
         self.images.doubt_written(why);
     }
 
-    /// The size in bytes of a variable's buffer.
-    pub fn length(&self, variable: u32) -> Option<u64> {
-        self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
+    /// The size in bytes of the buffer that a pointer points into.
+    pub fn length(&self, pointer: &Pointer) -> Option<u64> {
+        self.backing_of(pointer).map(|index| self.backings[index as usize].object.length())
+    }
+
+    /// The buffer that a pointer points into.
+    fn backing_of(&self, pointer: &Pointer) -> Option<u32> {
+        self.backing_of.get(&(pointer.variable, pointer.descriptor)).copied()
+    }
+
+    /// The number of descriptors of a variable that names buffers or images, with the bound ones
+    /// counted if its array has no length.
+    pub fn descriptors(&self, module: &Module, variable: u32) -> u64 {
+        let buffers = || self.backing_of.keys().filter(|(id, _)| *id == variable).count();
+        let bound = || buffers().max(self.images.descriptors(variable)) as u64;
+        module.variable(variable).and_then(|variable| module.descriptor_count(variable)).unwrap_or_else(bound)
     }
 
     /// Marks an invocation: from now on what it reads of writable memory is in doubt. It has
@@ -327,11 +346,11 @@ impl Shared {
         self.doubtful_readers.contains(&invocation)
     }
 
-    /// The buffer of a variable, or its object in that workgroup.
-    pub fn object_of(&self, workgroup: u32, variable: u32) -> Option<ObjectId> {
-        match self.variable_of.get(&variable) {
+    /// The buffer that a pointer points into, or the object of its variable in that workgroup.
+    pub fn object_of(&self, workgroup: u32, pointer: &Pointer) -> Option<ObjectId> {
+        match self.variable_of.get(&pointer.variable) {
             Some(&index) => Some(ObjectId::Workgroup { workgroup, index }),
-            None => self.backing_of.get(&variable).map(|&index| ObjectId::Buffer(index)),
+            None => self.backing_of(pointer).map(ObjectId::Buffer),
         }
     }
 
@@ -362,8 +381,8 @@ impl Shared {
                 cells,
             }));
         }
-        let (object, id, class) = match self.backing_of.get(&pointer.variable) {
-            Some(&index) => (&self.backings[index as usize].object, ObjectId::Buffer(index), Class::Uniform),
+        let (object, id, class) = match self.backing_of(pointer) {
+            Some(index) => (&self.backings[index as usize].object, ObjectId::Buffer(index), Class::Uniform),
             None if self.blocks.contains(&pointer.variable) => {
                 (&self.laid_out.get(&workgroup)?.object, ObjectId::Workgroup { workgroup, index: 0 }, Class::Workgroup)
             }
@@ -683,19 +702,19 @@ fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
     scalars
 }
 
-/// The index of a variable's buffer in the dispatch.
-fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, NoMemory> {
+/// The indices of a variable's buffers in the dispatch, one for each descriptor.
+fn buffers_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<Vec<u32>, NoMemory> {
     let id = variable.id;
     let Some((set, binding)) = module.descriptor(id) else {
         return Err(NoMemory::Resource(format!("%{id} has no descriptor set and binding")));
     };
-    match buffers.iter().position(|b| b.set == set && b.binding == binding) {
-        None => Err(NoMemory::Resource(format!("no buffer at set {set}, binding {binding} for %{id}"))),
-        Some(index) if (buffers[index].bytes.len() as u64) < needed => {
-            let length = buffers[index].bytes.len();
+    let at_place = (0..).zip(buffers).filter(|(_, b)| b.set == set && b.binding == binding).map(|(index, _)| index);
+    let indices = bound_descriptors(module, variable, "buffer", at_place).map_err(NoMemory::Resource)?;
+    match indices.iter().map(|&index| buffers[index as usize].bytes.len() as u64).find(|&length| length < needed) {
+        Some(length) => {
             Err(NoMemory::Resource(format!("the buffer at set {set}, binding {binding} has {length} bytes; %{id} needs {needed}")))
         }
-        Some(index) => Ok(index as u32),
+        None => Ok(indices),
     }
 }
 
@@ -704,13 +723,4 @@ fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffe
 pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
     let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
     Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))
-}
-
-/// Whether a variable is an array of blocks, which has a descriptor for each.
-pub fn is_descriptor_array(module: &Module, variable: &Variable) -> bool {
-    let block = |type_: u32| {
-        let decorated = |d: Decoration| module.decoration(type_, WHOLE, d).is_some();
-        decorated(Decoration::Block) || decorated(Decoration::BufferBlock)
-    };
-    matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer) && !block(variable.type_)
 }

@@ -132,15 +132,25 @@ impl Pass<'_> {
         Ok(())
     }
 
+    /// Checks that an access does not move a whole array of descriptors.
+    fn moves_no_descriptors(&self, i: &Instruction, class: StorageClass, pointee: u32) -> Checked {
+        let is_of_descriptors = matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant);
+        if is_of_descriptors && self.module.is_descriptor_array(pointee) && !self.module.unmodeled {
+            return self.unsupported(format!("{} of an array of descriptors", i.name()));
+        }
+        Ok(())
+    }
+
     pub(super) fn load(&self, i: &Instruction, operands: &[u32]) -> Checked {
         if self.module.pointer_type(i.result_type).is_some() && !self.module.unmodeled {
             self.variable_pointer(i, i.result_type)?;
         }
-        let (_, pointee) = self.pointer(operands[0])?;
+        let (class, pointee) = self.pointer(operands[0])?;
         if pointee != i.result_type {
             let what = format!("OpLoad has result type %{}, but %{} points to %{pointee}", i.result_type, operands[0]);
             return self.fail(Check::Type, what);
         }
+        self.moves_no_descriptors(i, class, pointee)?;
         self.check_whole_value(i, pointee)?;
         self.not_demoted(i, operands)?;
         self.memory_access(i, &operands[1..], MemoryAccess::MAKE_POINTER_AVAILABLE)
@@ -169,6 +179,7 @@ impl Pass<'_> {
             let what = format!("OpStore stores %{}, of type %{type_}, where %{} points to %{pointee}", operands[1], operands[0]);
             return self.fail(Check::Type, what);
         }
+        self.moves_no_descriptors(i, class, pointee)?;
         self.check_whole_value(i, pointee)?;
         self.writable(i, operands[0], class)?;
         self.memory_access(i, &operands[2..], MemoryAccess::MAKE_POINTER_VISIBLE)
@@ -176,7 +187,7 @@ impl Pass<'_> {
 
     pub(super) fn copy_memory(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let (class, to) = self.pointer(operands[0])?;
-        let (_, from) = self.pointer(operands[1])?;
+        let (source_class, from) = self.pointer(operands[1])?;
         if to != from {
             let what = format!("OpCopyMemory copies {} to {}; they must be of one type", self.text(from), self.text(to));
             return self.fail(Check::Type, what);
@@ -184,6 +195,8 @@ impl Pass<'_> {
         if self.module.pointer_type(to).is_some() && !self.module.unmodeled {
             return self.unsupported("OpCopyMemory of a pointer");
         }
+        self.moves_no_descriptors(i, class, to)?;
+        self.moves_no_descriptors(i, source_class, from)?;
         self.check_whole_value(i, to)?;
         self.writable(i, operands[0], class)?;
         let (target, source) = self.split_copy_access(&operands[2..]);

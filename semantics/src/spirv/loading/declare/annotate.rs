@@ -75,6 +75,16 @@ impl Declare<'_> {
             SampledImageArrayDynamicIndexing,
             StorageBufferArrayDynamicIndexing,
             StorageImageArrayDynamicIndexing,
+            ShaderNonUniform,
+            RuntimeDescriptorArray,
+            UniformBufferArrayNonUniformIndexing,
+            SampledImageArrayNonUniformIndexing,
+            StorageBufferArrayNonUniformIndexing,
+            StorageImageArrayNonUniformIndexing,
+            UniformTexelBufferArrayDynamicIndexing,
+            StorageTexelBufferArrayDynamicIndexing,
+            UniformTexelBufferArrayNonUniformIndexing,
+            StorageTexelBufferArrayNonUniformIndexing,
             DotProduct,
             DotProductInputAll,
             DotProductInput4x8Bit,
@@ -117,6 +127,14 @@ impl Declare<'_> {
             | GroupNonUniformClustered
             | GroupNonUniformQuad => &[GroupNonUniform],
             ImageBuffer => &[SampledBuffer],
+            UniformTexelBufferArrayDynamicIndexing => &[SampledBuffer, Matrix, Shader],
+            StorageTexelBufferArrayDynamicIndexing => &[ImageBuffer, SampledBuffer, Matrix, Shader],
+            UniformTexelBufferArrayNonUniformIndexing => &[SampledBuffer, ShaderNonUniform, Matrix, Shader],
+            StorageTexelBufferArrayNonUniformIndexing => &[ImageBuffer, SampledBuffer, ShaderNonUniform, Matrix, Shader],
+            UniformBufferArrayNonUniformIndexing
+            | SampledImageArrayNonUniformIndexing
+            | StorageBufferArrayNonUniformIndexing
+            | StorageImageArrayNonUniformIndexing => &[ShaderNonUniform, Matrix, Shader],
             ImageCubeArray => &[SampledCubeArray, Matrix, Shader],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],
@@ -138,6 +156,7 @@ impl Declare<'_> {
             | "SPV_KHR_no_integer_wrap_decoration"
             | "SPV_KHR_terminate_invocation"
             | "SPV_EXT_demote_to_helper_invocation"
+            | "SPV_EXT_descriptor_indexing"
             | "SPV_KHR_8bit_storage"
             | "SPV_KHR_16bit_storage"
             | "SPV_KHR_vulkan_memory_model"
@@ -174,7 +193,7 @@ impl Declare<'_> {
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
                 | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable
                 | NonReadable | Uniform | UniformId | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction
-                | NoSignedWrap | NoUnsignedWrap,
+                | NoSignedWrap | NoUnsignedWrap | NonUniform,
             ) => true,
             // Information of source languages for people and tools, without meaning here.
             Some(UserSemantic | UserTypeGOOGLE | CounterBuffer) => return Ok(()),

@@ -86,6 +86,14 @@ impl Declare<'_> {
             }
             Op::TypeRuntimeArray => {
                 self.element(operand(0))?;
+                let is_of_descriptors = self.module.is_resource(self.module.types.leaf(operand(0)));
+                if is_of_descriptors && !self.module.unmodeled && !self.module.has_capability(Capability::RuntimeDescriptorArray) {
+                    let what = format!(
+                        "%{} is an array of descriptors without a length, which needs the capability RuntimeDescriptorArray",
+                        i.result
+                    );
+                    return self.fail(Check::Capability, what);
+                }
                 Type::RuntimeArray { element: operand(0), stride: self.stride(i.result) }
             }
             Op::TypeStruct => {
@@ -221,8 +229,9 @@ impl Declare<'_> {
         if matches!(element, Type::Void | Type::Function { .. } | Type::RuntimeArray { .. }) {
             return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
         }
-        // Buffers without a fixed size may form an array of descriptors, which no engine runs.
-        if self.module.types.scalars(id) == 0 && !self.module.types.has_size(id) && !self.module.unmodeled {
+        // Buffers without a fixed size may form an array of descriptors.
+        let is_buffer = self.module.is_resource(self.module.types.leaf(id));
+        if self.module.types.scalars(id) == 0 && !self.module.types.has_size(id) && !is_buffer && !self.module.unmodeled {
             return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
         }
         Ok(())

@@ -185,12 +185,7 @@ impl Declare<'_> {
     fn descriptor(&self, variable: u32, type_: u32) -> Checked {
         match self.module.types.get(type_) {
             Some(type_) if type_.is_opaque() => self.check_descriptor(variable),
-            Some(Type::Array { .. } | Type::RuntimeArray { .. }) if self.module.types.contents(type_).opaque => {
-                if self.module.unmodeled {
-                    return self.check_descriptor(variable);
-                }
-                self.unsupported(format!("an array of descriptors (%{variable})"))
-            }
+            Some(_) if self.module.is_descriptor_array(type_) => self.check_descriptor(variable),
             _ => {
                 let what = format!(
                     "%{variable} is in UniformConstant and holds {}; it holds an image or a sampler",
@@ -212,14 +207,12 @@ impl Declare<'_> {
     }
 
     fn buffer(&mut self, variable: u32, class: StorageClass, type_: u32) -> Checked {
-        let type_ = if self.module.unmodeled { self.module.types.leaf(type_) } else { type_ };
+        let is_array = self.module.is_descriptor_array(type_) && class != StorageClass::PushConstant;
+        let type_ = if is_array || self.module.unmodeled { self.module.types.leaf(type_) } else { type_ };
         let decorated = |d| self.module.decoration(type_, WHOLE, d).is_some();
         let (block, buffer_block) = (decorated(Decorate::Block), decorated(Decorate::BufferBlock));
         match self.module.types.get(type_) {
             Some(Type::Struct { .. }) => {}
-            Some(Type::Array { .. } | Type::RuntimeArray { .. }) => {
-                return self.unsupported(format!("an array of descriptors (%{variable})"));
-            }
             _ => return self.unsupported(format!("a buffer that is no structure (%{variable})")),
         }
         if !(block || buffer_block && class == StorageClass::Uniform) {
@@ -256,6 +249,9 @@ impl Declare<'_> {
                 };
                 let leaf = self.array_layout(member.type_, member.matrix)?;
                 match self.module.types.get(leaf) {
+                    Some(Type::Struct { .. }) if self.module.is_resource(leaf) => {
+                        return self.fail(Check::Layout, format!("the Block %{leaf} is within the Block %{type_}; Blocks are not nested"));
+                    }
                     Some(Type::Struct { .. }) => pending.push(leaf),
                     Some(Type::Matrix { column, count }) => {
                         let least = self.module.types.extent(if member.matrix.row_major { 0 } else { column }, MatrixLayout::default());

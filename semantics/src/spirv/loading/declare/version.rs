@@ -57,7 +57,7 @@ impl Declare<'_> {
     }
 
     /// Checks that the module's version has a capability. Capabilities of subgroups and of variable
-    /// pointers need SPIR-V 1.3.
+    /// pointers need SPIR-V 1.3, those of descriptor indexing need 1.5.
     pub(super) fn check_capability_version(&self, capability: Capability) -> Checked {
         let minor = self.module.header.minor;
         if self.module.unmodeled {
@@ -76,7 +76,11 @@ impl Declare<'_> {
             return self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.4 and the extension {extension}"));
         }
         if matches!(capability, Capability::VariablePointers | Capability::VariablePointersStorageBuffer) {
-            return self.has_pointers_of(capability);
+            return self.needs_version(capability, 3, "SPV_KHR_variable_pointers");
+        }
+        let of_descriptors = Capability::ShaderNonUniform as u32..=Capability::StorageTexelBufferArrayNonUniformIndexing as u32;
+        if of_descriptors.contains(&(capability as u32)) {
+            return self.needs_version(capability, 5, "SPV_EXT_descriptor_indexing");
         }
         let of_subgroups = Capability::GroupNonUniform as u32..=Capability::GroupNonUniformQuad as u32;
         if minor >= 3 || !of_subgroups.contains(&(capability as u32)) {
@@ -85,18 +89,16 @@ impl Declare<'_> {
         self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.3, and this is SPIR-V 1.{minor}"))
     }
 
-    /// Checks the same for variable pointers, which an extension provided before.
-    fn has_pointers_of(&self, capability: Capability) -> Checked {
+    /// Checks that the module's version has a capability, or that it declares the extension that
+    /// provided it before.
+    fn needs_version(&self, capability: Capability, version: u8, extension: &str) -> Checked {
         let minor = self.module.header.minor;
-        if minor >= 3 || self.will_name("SPV_KHR_variable_pointers") {
+        if minor >= version || self.will_name(extension) {
             return Ok(());
         }
-        self.fail(
-            Check::Version,
-            format!(
-                "OpCapability {capability:?} needs SPIR-V 1.3 or the extension SPV_KHR_variable_pointers, and this is SPIR-V 1.{minor}"
-            ),
-        )
+        let what =
+            format!("OpCapability {capability:?} needs SPIR-V 1.{version} or the extension {extension}, and this is SPIR-V 1.{minor}");
+        self.fail(Check::Version, what)
     }
 
     /// Checks that the module's version still has a decoration.

@@ -17,7 +17,7 @@ use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use crate::spirv::operation;
-use crate::spirv::shared::{NoMemory, Shared, is_descriptor_array};
+use crate::spirv::shared::{NoMemory, Shared};
 use crate::spirv::step::{Config, Mapping, Rules};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
@@ -104,6 +104,10 @@ fn coordinates(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
 impl<'m> Work<'m> for DispatchInvocations<'m> {
     fn begin(&mut self, workgroup: u32, _: &mut Shared, _: &mut u64) -> Result<Begin, Outcome<Observation>> {
         Ok(if workgroup < self.workgroups { Begin::Begins } else { Begin::NoMore })
+    }
+
+    fn invocation_group(&self, workgroup: u32) -> u32 {
+        workgroup
     }
 
     fn start(&self, agent: Agent, _: u32, config: &mut Config<'m>) {
@@ -240,7 +244,7 @@ pub(in crate::spirv) fn stage(
 fn is_storage(module: &Module, variable: &Variable) -> bool {
     match variable.class {
         StorageClass::StorageBuffer => true,
-        StorageClass::Uniform => module.decoration(variable.type_, WHOLE, Decoration::BufferBlock).is_some(),
+        StorageClass::Uniform => module.decoration(module.resource_type(variable), WHOLE, Decoration::BufferBlock).is_some(),
         _ => false,
     }
 }
@@ -255,15 +259,14 @@ fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refuse
             Some(name) => unsupported(format!("BuiltIn {name:?} (%{id})")),
             None => unsupported(format!("OpVariable Input without a BuiltIn (%{id})")),
         },
-        _ => memory(module, variable).map(|()| None),
+        _ => memory(variable).map(|()| None),
     }
 }
 
 /// Refuses a variable that is not modeled. It is neither an input nor an output.
-pub(in crate::spirv) fn memory(module: &Module, variable: &Variable) -> Result<(), Refused> {
+pub(in crate::spirv) fn memory(variable: &Variable) -> Result<(), Refused> {
     let id = variable.id;
     match variable.class {
-        _ if is_descriptor_array(module, variable) => unsupported(format!("an array of buffers (%{id})")),
         StorageClass::Private
         | StorageClass::Workgroup
         | StorageClass::Uniform

@@ -32,6 +32,10 @@ pub(in crate::spirv) trait Work<'m> {
     /// The coordinates of an invocation: GlobalInvocationId, or the equivalent of a stage.
     fn global(&self, agent: Agent) -> [u32; 3];
 
+    /// The invocation group of a workgroup's invocations (SPIR-V §2.2.5). A device may take all
+    /// invocations of a stage of a draw for one.
+    fn invocation_group(&self, workgroup: u32) -> u32;
+
     /// The description of a place.
     fn at(&self, site: &Site) -> String {
         site.to_string()

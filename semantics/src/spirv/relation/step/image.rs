@@ -69,7 +69,7 @@ pub(super) const RULES: &[Row] = &[
 /// [spirv/load-descriptor, SPIR-V §3.3.8]
 pub fn load_descriptor<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Load)?;
-    let descriptor = env.shared.images().descriptor(config.pointer(operands[0])?.variable)?;
+    let descriptor = env.shared.images().descriptor(&config.pointer(operands[0])?)?;
     Some(Next::Config(config.defining(head.result, Value::Descriptor(descriptor))))
 }
 

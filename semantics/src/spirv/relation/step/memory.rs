@@ -14,6 +14,7 @@
 use super::pointer::PTR_CHAINS;
 use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
 use crate::rule::Rule;
+use crate::spirv::check::is_image;
 use crate::spirv::environment::Robustness;
 use crate::spirv::grammar::{Op, alignments};
 use crate::spirv::memory::{Pointer, Value};
@@ -153,15 +154,23 @@ pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<ChainResu
         }
         let index = index(config, id, scalar)?;
         let type_ = config.module.types().get(pointer.address.type_)?;
+        let to_descriptors = pointer.is_to_descriptors(config.module);
         let count = match type_ {
+            _ if to_descriptors => match config.module.types().parts(pointer.address.type_) {
+                Some(count) => count,
+                None => env.shared.descriptors(config.module, pointer.variable),
+            },
             Type::RuntimeArray { .. } if env.shared.robustness() != Robustness::None && index >= 0 => u64::MAX,
-            Type::RuntimeArray { .. } => runtime_length(config.module, &pointer.address, env.shared.length(pointer.variable)?)?,
+            Type::RuntimeArray { .. } => runtime_length(config.module, &pointer.address, env.shared.length(&pointer)?)?,
             _ => config.module.types().parts(pointer.address.type_)?,
         };
         if index < 0 || index as u64 >= count {
             return arrival(ChainEnd::OutOfBounds { id, index, count });
         }
         pointer = match type_ {
+            Type::Array { element, .. } | Type::RuntimeArray { element, .. } if to_descriptors => {
+                pointer.of_descriptor(element, index as u64, count)?
+            }
             Type::Array { .. } | Type::RuntimeArray { .. } => pointer.element(config.module, index as u64, count)?,
             _ => pointer.part(config.module, index as u64)?,
         };
@@ -318,9 +327,29 @@ pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option
 pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ArrayLength)?;
     let pointer = config.pointer(operands[0])?.part(config.module, operands[1].into())?;
-    let length = runtime_length(config.module, &pointer.address, env.shared.length(pointer.variable)?)?;
+    let length = runtime_length(config.module, &pointer.address, env.shared.length(&pointer)?)?;
     let scalar = Scalar { bits: length, trust: crate::number::Trust::CERTAIN, undefined: None };
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[scalar])))))
+}
+
+/// The ids of the operands through which an instruction accesses buffers, other memory or images.
+pub(in crate::spirv) fn accessed<'m>(config: &Config<'m>) -> Option<&'m [u32]> {
+    let head = config.head()?;
+    let operands = config.operands(head);
+    let count = match head.op {
+        // These only name a descriptor.
+        Op::Load if config.module.types().get(head.result_type)?.is_opaque() => return None,
+        Op::SampledImage | Op::Image => return None,
+        Op::ExtInst if config.module.is_non_semantic(head) => return None,
+        Op::ExtInst => {
+            let position = 2 + operation_of(head, operands)?.signature.written_through()?;
+            return operands.get(position..=position);
+        }
+        Op::CopyMemory => 2,
+        op if ACCESSES.contains(&op) || is_image(op) => 1,
+        _ => return None,
+    };
+    operands.get(..count)
 }
 
 /// The clause that the next instruction breaks by an access, with the operation and the id of the

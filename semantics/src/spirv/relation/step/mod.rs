@@ -77,6 +77,7 @@ pub use control::{branch, branch_conditional_false, branch_conditional_true, phi
 pub use derivative::Derivatives;
 pub use function::return_;
 pub use group::{Mapping, Member, Tangle};
+pub(in crate::spirv) use memory::accessed;
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
 pub use run::{explore, run};

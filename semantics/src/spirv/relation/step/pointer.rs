@@ -69,7 +69,7 @@ fn value(config: &Config<'_>, id: u32) -> Option<Value> {
 
 /// The object behind a pointer.
 fn object(env: &Env<'_>, pointer: &Pointer) -> Option<ObjectId> {
-    env.shared.object_of(env.workgroup, pointer.variable)
+    env.shared.object_of(env.workgroup, pointer)
 }
 
 /// Whether two pointers are equal, and whether every device agrees. The device chooses whether

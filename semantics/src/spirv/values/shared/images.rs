@@ -17,7 +17,7 @@ use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
 use crate::spirv::descriptors::{DeclaredImage, Descriptors};
 use crate::spirv::environment::Resources;
-use crate::spirv::memory::Descriptor;
+use crate::spirv::memory::{Descriptor, Pointer};
 use crate::spirv::module::{Module, Variable};
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Unspecified;
@@ -52,8 +52,8 @@ struct NamedImage {
 pub struct Images {
     images: Vec<NamedImage>,
     samplers: Rc<[image::Sampler]>,
-    /// By variable: its image, its sampler, or both.
-    descriptors: Rc<FxHashMap<u32, Descriptor>>,
+    /// By variable and index of the descriptor: the image, the sampler, or both.
+    descriptors: Rc<FxHashMap<(u32, u32), Descriptor>>,
     robustness: Robustness,
     precision: Option<Precision>,
 }
@@ -109,9 +109,14 @@ impl Images {
         self.images[image as usize].written
     }
 
-    /// The image, the sampler, or both, behind a variable.
-    pub fn descriptor(&self, variable: u32) -> Option<Descriptor> {
-        self.descriptors.get(&variable).copied()
+    /// The image, the sampler, or both, at the descriptor that a pointer points to.
+    pub fn descriptor(&self, pointer: &Pointer) -> Option<Descriptor> {
+        self.descriptors.get(&(pointer.variable, pointer.descriptor)).copied()
+    }
+
+    /// The number of descriptors of a variable.
+    pub(super) fn descriptors(&self, variable: u32) -> usize {
+        self.descriptors.keys().filter(|(id, _)| *id == variable).count()
     }
 
     /// The image with that index.

@@ -88,7 +88,7 @@ impl<'r> Images<'r> {
         Images {
             images: images.into_iter().map(named_image).collect(),
             samplers,
-            descriptors: program.opaque.iter().map(|id| by_variable.get(id).copied().unwrap_or_default()).collect(),
+            descriptors: program.opaque.iter().map(|id| by_variable.get(&(*id, 0)).copied().unwrap_or_default()).collect(),
             precision: dispatch.resources.precision,
             robustness: dispatch.resources.image_robustness,
         }
