@@ -367,6 +367,10 @@ fn the_elements_of_arrays_of_descriptors_are_given_in_order() {
     assert!(drawn.out.starts_with("(0,0)  0 (0x00000000)") && drawn.out.contains("(1,0)  1 (0x3f800000)"), "{}{}", drawn.out, drawn.err);
     let undecorated = run(&CHOSEN.replace("OpDecorate %s NonUniform", ""), &of_two);
     assert!(undecorated.err.contains("undefined[spirv/descriptor-not-uniform]: "), "{}", undecorated.err);
+    // The index is the same in each quad, and not in all of the draw.
+    let by_quad = CHOSEN.replace("OpDecorate %s NonUniform", "").replace("OpBitwiseAnd %uint %n %u1", "OpShiftRightLogical %uint %n %u1");
+    let by_quad = run(&by_quad, &[&["--size", "4x1"], &of_two[2..]].concat());
+    assert!(by_quad.err.contains("undefined[spirv/descriptor-not-uniform]: "), "{}{}", by_quad.out, by_quad.err);
 }
 
 const DIMENSIONS: &str = include_str!("common/modules/dimensions.spvasm");

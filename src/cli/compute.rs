@@ -34,8 +34,8 @@ pub(crate) struct ComputeArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = carried::groups)]
     pub(super) groups: Option<[u32; 3]>,
     /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64,
-    /// where v may be v*N: 0.1=u32:zero*64. Given again for S.B, it is the next element of an array
-    /// of descriptors; so are images and samplers.
+    /// where v may be v*N: 0.1=u32:zero*64. An array of descriptors takes one for
+    /// each element, in order; and so do --texture and --sampler.
     #[arg(long, value_name = "S.B=…")]
     pub(super) set: Vec<Assignment<Contents>>,
     /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as

@@ -322,8 +322,8 @@ pub struct BoundInputs {
     pub push_constants: Vec<u8>,
 }
 
-/// Checks that so many resources of a kind are enough for a variable. `options` says how to give
-/// one.
+/// Checks that so many resources of a kind are enough for a variable. `options` names the options
+/// that give a resource.
 fn enough((what, given): (&str, usize), module: &Module, variable: &Variable, name: &str, options: &str) -> Result<(), InvalidInput> {
     let needed = module.descriptor_count(variable).unwrap_or(1);
     let text = match given as u64 {
@@ -396,8 +396,8 @@ impl BoundInputs {
         Ok(())
     }
 
-    /// Checks that no descriptor is given twice, and that each resource is for some variable of
-    /// these modules.
+    /// Checks that no descriptor is given twice, and that each resource is for some variable that
+    /// these modules declare.
     ///
     /// Errors: a sentence.
     pub fn belongs(&self, modules: &[&Module]) -> Result<(), InvalidInput> {

@@ -116,8 +116,8 @@ fn an_index_that_differs_in_a_workgroup_needs_the_decoration() {
     assert_eq!(halved, [vec![9, 9, 12, 13], vec![20, 21, 22, 23], vec![30, 31, 32, 33, 34]]);
 }
 
-/// In a loop of three iterations, two invocations load from buffer `%n` in iteration `%k`, where
-/// `%runs` holds.
+/// A loop of three iterations. Two invocations load from buffer `%n` in each iteration `%k` for
+/// which `%runs` holds.
 fn loops(n: &str, runs: &str) -> Outcome<Observation> {
     let body = format!(
         "%i = OpLoad %uint %lix OpBranch %h %h = OpLabel %k = OpPhi %uint %c0 %entry %k1 %next OpLoopMerge %out %next None OpBranch %b

@@ -261,8 +261,12 @@ fn depths(buffer: &DepthBuffer) -> Option<Vec<f64>> {
 
 /// Whether a picture shows everything that another picture shows, with the same values.
 pub(in crate::theorem) fn includes(all: &Picture, part: &Picture) -> bool {
-    let buffer = |b: &ObservedBuffer| all.buffers.iter().any(|a| (a.set, a.binding, &a.bytes) == (b.set, b.binding, &b.bytes));
-    differing_targets(&part.targets, all).is_empty() && part.depth == all.depth && part.buffers.iter().all(buffer)
+    let at = |b: &ObservedBuffer| (b.set, b.binding);
+    let is_same = |index: usize| {
+        let shown = Place::of(&part.buffers, index, at).find(&all.buffers, at);
+        shown.is_some_and(|shown| shown.bytes == part.buffers[index].bytes)
+    };
+    differing_targets(&part.targets, all).is_empty() && part.depth == all.depth && (0..part.buffers.len()).all(is_same)
 }
 
 /// The picture of a draw on a device. `None` if an attachment has another size than in the draw.

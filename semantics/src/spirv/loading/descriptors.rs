@@ -28,8 +28,8 @@ pub(in crate::spirv) struct DeclaredImage<'r> {
 /// The bindings of a dispatch's variables.
 #[derive(Clone, Debug, Default)]
 pub(in crate::spirv) struct Descriptors<'r> {
-    /// In the order of the dispatch. Several images at one binding are the elements of an array
-    /// of descriptors.
+    /// In the order of the dispatch. Several images at one binding are the elements of an array of
+    /// descriptors, in this order.
     pub(in crate::spirv) images: Vec<DeclaredImage<'r>>,
     /// One sampler for each descriptor that has one.
     pub(in crate::spirv) samplers: Vec<Sampler>,

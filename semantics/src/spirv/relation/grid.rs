@@ -628,7 +628,7 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         let finished: Vec<_> = self.members(workgroup).iter().filter_map(|member| self.invocations.remove(member)).collect();
         self.work.end(workgroup, finished.into_iter().map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect());
         self.shared.end(workgroup);
-        self.choices.end(workgroup);
+        self.choices.end(self.work.invocation_group(workgroup));
         self.detector.retire(workgroup);
         for index in 0..self.shared.workgroup_variables() {
             self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));

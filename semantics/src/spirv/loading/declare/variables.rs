@@ -250,7 +250,8 @@ impl Declare<'_> {
                 let leaf = self.array_layout(member.type_, member.matrix)?;
                 match self.module.types.get(leaf) {
                     Some(Type::Struct { .. }) if self.module.is_resource(leaf) => {
-                        return self.fail(Check::Layout, format!("the Block %{leaf} is within the Block %{type_}; Blocks are not nested"));
+                        return self
+                            .fail(Check::Layout, format!("the Block %{leaf} is within the Block %{structure}; Blocks are not nested"));
                     }
                     Some(Type::Struct { .. }) => pending.push(leaf),
                     Some(Type::Matrix { column, count }) => {

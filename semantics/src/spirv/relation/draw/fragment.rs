@@ -581,10 +581,6 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         begins
     }
 
-    fn invocation_group(&self, _: u32) -> u32 {
-        0
-    }
-
     fn start(&self, agent: Agent, number: u32, config: &mut Config<'m>) {
         let Some(begun) = &self.begun else { return };
         let lane = agent.local as usize;

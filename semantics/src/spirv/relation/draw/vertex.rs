@@ -301,10 +301,6 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
         Ok(Begin::Begins)
     }
 
-    fn invocation_group(&self, _: u32) -> u32 {
-        0
-    }
-
     fn start(&self, _: Agent, _: u32, config: &mut Config<'m>) {
         for (variable, scalars) in &self.begun {
             config.memory.store_own(&Pointer::to(self.module, variable), scalars);

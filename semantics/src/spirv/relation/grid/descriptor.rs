@@ -1,5 +1,5 @@
-//! Choices among an array of descriptors (SPIR-V §3.2.20, Decoration NonUniform; Vulkan, Validation
-//! Rules within a Module).
+//! Choices among an array of descriptors (SPIR-V §3.2.20, Decoration NonUniform; Vulkan,
+//! Validation Rules within a Module).
 //!
 //! An operand through which an instruction accesses a buffer or an image must be decorated
 //! NonUniform if its descriptor is not dynamically uniform: if invocations of one invocation group
@@ -27,9 +27,10 @@ type Chosen = (u32, u32);
 /// invocation. The key is a digest of the instance and the operand.
 type First = FxHashMap<u64, (Chosen, u32)>;
 
-/// The first accesses by invocation group. `None` if the module has no array of descriptors.
+/// The first accesses by invocation group. `None` if the module has no array of descriptors, and
+/// as a group the invocations of a whole stage.
 #[derive(Clone, Debug)]
-pub(super) struct Choices(Option<FxHashMap<u32, First>>);
+pub(super) struct Choices(Option<FxHashMap<Option<u32>, First>>);
 
 impl Choices {
     /// The state before the first access.
@@ -43,9 +44,11 @@ impl Choices {
         self.0.is_some()
     }
 
-    /// Forgets the choices of an invocation group that has ended.
-    pub(super) fn end(&mut self, group: u32) {
-        self.0.iter_mut().for_each(|groups| _ = groups.remove(&group));
+    /// Forgets the choices of an invocation group that has ended. A whole stage ends with the run.
+    pub(super) fn end(&mut self, group: Option<u32>) {
+        if let (Some(groups), Some(_)) = (&mut self.0, group) {
+            groups.remove(&group);
+        }
     }
 }
 

@@ -106,8 +106,8 @@ impl<'m> Work<'m> for DispatchInvocations<'m> {
         Ok(if workgroup < self.workgroups { Begin::Begins } else { Begin::NoMore })
     }
 
-    fn invocation_group(&self, workgroup: u32) -> u32 {
-        workgroup
+    fn invocation_group(&self, workgroup: u32) -> Option<u32> {
+        Some(workgroup)
     }
 
     fn start(&self, agent: Agent, _: u32, config: &mut Config<'m>) {

@@ -32,9 +32,11 @@ pub(in crate::spirv) trait Work<'m> {
     /// The coordinates of an invocation: GlobalInvocationId, or the equivalent of a stage.
     fn global(&self, agent: Agent) -> [u32; 3];
 
-    /// The invocation group of a workgroup's invocations (SPIR-V §2.2.5). A device may take all
-    /// invocations of a stage of a draw for one.
-    fn invocation_group(&self, workgroup: u32) -> u32;
+    /// The invocation group of a workgroup's invocations (SPIR-V §2.2.5). `None` in a stage of a
+    /// draw, since a device may take all its invocations for one group.
+    fn invocation_group(&self, _workgroup: u32) -> Option<u32> {
+        None
+    }
 
     /// The description of a place.
     fn at(&self, site: &Site) -> String {

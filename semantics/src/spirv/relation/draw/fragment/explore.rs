@@ -56,10 +56,6 @@ impl<'m> Work<'m> for Quad<'m> {
         Ok(if workgroup == 0 { Begin::Begins } else { Begin::NoMore })
     }
 
-    fn invocation_group(&self, _: u32) -> u32 {
-        0
-    }
-
     fn start(&self, agent: Agent, _: u32, config: &mut Config<'m>) {
         let lane = agent.local as usize;
         config.helper = self.helper[lane];
