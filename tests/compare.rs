@@ -35,7 +35,7 @@ fn compared_texts(before: &str, after: &str) -> Summary {
 fn verdict(before: &str, after: &str, strict: bool) -> String {
     let summary = compared_texts(&text(before, strict), &text(after, strict));
     match &summary.disagreement {
-        Some(found) => found.2.difference.how.kind().to_string(),
+        Some(found) => found.2.difference.kind.category().to_string(),
         None => summary.verdict().name().to_string(),
     }
 }
@@ -313,7 +313,7 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
         let few = Settings { inputs: 3, ..settings() };
         let sides = (side("BEFORE", &text(before, false)), side("AFTER", &text(after, false)));
         let summary = refines(&sides.0, &sides.1, &few, |_| {}).expect("the interfaces match");
-        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.kind.category());
         if found != *expected {
             wrong.push(format!("{name}: {found} {:?}, where {expected} is due", summary.undecided));
         }
@@ -357,7 +357,7 @@ fn floats_of_every_width_are_told_apart() {
             let expected = if strict || width == 32 { expected } else { "undecided" };
             let sides = (side("BEFORE", &stored(before, strict)), side("AFTER", &stored(after, strict)));
             let summary = refines(&sides.0, &sides.1, &few, |_| {}).expect("the interfaces match");
-            let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+            let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.kind.category());
             assert_eq!(found, expected, "{width} bits, {what}: {:?}", summary.undecided);
         }
     }
@@ -393,7 +393,7 @@ fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
     ] {
         let sides = (side("BEFORE", &text("OpStore %po %a", false)), side("AFTER", &text(&after, false)));
         let summary = refines(&sides.0, &sides.1, &settings, |_| {}).expect("the interfaces match");
-        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.kind.category());
         assert_eq!(found, expected, "{name}: {:?}", summary.undecided);
     }
 }
@@ -496,7 +496,7 @@ fn every_order_is_compared_and_the_nearest_is_told() {
     // words differ.
     let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
     let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
-    let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;
+    let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.kind;
     assert!(matches!(how, DifferenceKind::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
 }
 
@@ -528,7 +528,7 @@ fn what_only_another_order_meets_is_found() {
         let budget = smallstep_semantics::interleavings::Budget { executions, ..settings().budget };
         let sides = (side("BEFORE", &before), side("AFTER", &divides));
         let summary = refines(&sides.0, &sides.1, &Settings { budget, ..settings() }, |_| {}).expect("the interfaces match");
-        let found = summary.disagreement.as_ref().map(|found| found.2.difference.how.kind());
+        let found = summary.disagreement.as_ref().map(|found| found.2.difference.kind.category());
         assert_eq!(found, Some("spirv/division-by-zero"), "{executions} executions: {:?}", summary.undecided);
         let after = summary.disagreement.map(|found| found.2.difference.after);
         assert_ne!(after, Some(smallstep_semantics::concurrency::Schedule::default()));
@@ -581,7 +581,7 @@ fn the_first_of_equals_is_told() {
     let shows = |value: &str| text(&(two(&store(1), &store(2)) + "\n" + read + "\nOpStore %po " + value), false);
     let summary = compared_texts(&shows("%x"), &shows("%u4"));
     let difference = &summary.disagreement.as_ref().expect("4 is neither").2.difference;
-    assert!(matches!(difference.how, DifferenceKind::Byte { bytes: 4, .. }), "{:?}", difference.how);
+    assert!(matches!(difference.kind, DifferenceKind::Byte { bytes: 4, .. }), "{:?}", difference.kind);
     assert_eq!(difference.before, smallstep_semantics::concurrency::Schedule::default());
     // The division of invocation 1 comes first in the code, and that of invocation 0 second.
     let divides = |k: u32, name: &str| {
@@ -597,7 +597,7 @@ fn the_first_of_equals_is_told() {
     };
     let both = format!("{}\n{}\nOpStore %po %a", divides(1, "one"), divides(0, "zero"));
     let summary = compared_texts(&text("OpStore %po %a", false), &text(&both, false));
-    let DifferenceKind::Undefined(undefined) = &summary.disagreement.as_ref().expect("undefined").2.difference.how else {
+    let DifferenceKind::Undefined(undefined) = &summary.disagreement.as_ref().expect("undefined").2.difference.kind else {
         panic!("defined")
     };
     assert_eq!(undefined.site.as_ref().map(|site| site.global), Some([0, 0, 0]));
@@ -707,7 +707,7 @@ fn every_first_input_becomes_minimal() {
         let lengths: Vec<_> = input.buffers.iter().map(|b| b.bytes.len()).collect();
         assert_eq!((input.groups, lengths), ([1; 3], vec![28, 16]), "seed {seed}");
         let words = input.buffers[0].bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("a word")));
-        (words.filter(|&word| word != 0).collect::<Vec<_>>(), found.difference.how.kind())
+        (words.filter(|&word| word != 0).collect::<Vec<_>>(), found.difference.kind.category())
     };
     let at_least = "%c = OpUGreaterThanEqual %bool %a %t";
     let odd = "%low = OpBitwiseAnd %u %a %u1\n%c = OpIEqual %bool %low %u1";

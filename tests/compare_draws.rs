@@ -27,7 +27,7 @@ fn dispatched(before: &str, after: &str) -> Summary {
 /// The result of a comparison: the verdict, or the kind of difference and its description.
 fn said(summary: &Summary) -> String {
     match &summary.disagreement {
-        Some(found) => format!("{}: {}", found.2.difference.how.kind(), found.2.what),
+        Some(found) => format!("{}: {}", found.2.difference.kind.category(), found.2.what),
         None => summary.verdict().name().into(),
     }
 }

@@ -298,8 +298,8 @@ fn arrays_have_room_for_every_invocation_or_not() {
         let slot = &shape.slots[slot];
         let each = |input: Input| {
             let bytes = input.at(slot.place).len() as u64;
-            assert!(bytes >= slot.least.max(1), "a buffer has a byte, and what its type says");
-            slot.stride.map_or(bytes, |stride| (bytes - slot.least) / stride)
+            assert!(bytes >= slot.min_bytes.max(1), "a buffer has a byte, and what its type says");
+            slot.stride.map_or(bytes, |stride| (bytes - slot.min_bytes) / stride)
         };
         drafts.map(each).collect()
     };
@@ -427,7 +427,7 @@ fn a_place_has_one_buffer() {
     let text = module(4, &[&[(0, "u32")], &[(0, "f32"), (4, "f32")]], None).replace("%buffer1 Binding 1", "%buffer1 Binding 0");
     let side = side(&text);
     let shape = shape(&side, &alone());
-    assert_eq!(shape.slots.iter().map(|slot| (slot.place, slot.least)).collect::<Vec<_>>(), [(place(0), 8)]);
+    assert_eq!(shape.slots.iter().map(|slot| (slot.place, slot.min_bytes)).collect::<Vec<_>>(), [(place(0), 8)]);
     let input = shape.draw(&alone(), 0, 0);
     assert_eq!(input.buffers.iter().map(|buffer| buffer.bytes.len()).collect::<Vec<_>>(), [8]);
     assert_eq!(shape.cells(&shape.slots[0], 8)[0].type_, Type::Int { width: 32, signed: false });

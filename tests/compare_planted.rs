@@ -359,7 +359,7 @@ struct Mistake {
 fn said(before: &str, after: &str, settings: &Settings) -> String {
     let module = |text: &str| Module::load(&words(text)).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let of = |summary: Summary| match &summary.disagreement {
-        Some(found) => found.2.difference.how.kind().to_string(),
+        Some(found) => found.2.difference.kind.category().to_string(),
         None => format!("{} {}", summary.verdict().name(), summary.agree),
     };
     if before.matches("OpEntryPoint").count() > 1 {

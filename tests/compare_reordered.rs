@@ -193,7 +193,7 @@ fn not(expected: &str, groups: u32, programs: &[(&str, &str)]) -> String {
     let mut wrong = String::new();
     for (name, text) in programs {
         let summary = compared(text, groups);
-        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.how.kind());
+        let found = summary.disagreement.as_ref().map_or(summary.verdict().name(), |found| found.2.difference.kind.category());
         let why = format!("{:?}", summary.undecided);
         if found != expected || found == "undecided" && !why.contains("take effect in another order") {
             wrong += &format!("{name}: {found} {why}, where {expected} is due\n");

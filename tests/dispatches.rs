@@ -13,11 +13,11 @@ use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Modeled, Twi
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
 use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally, module_of};
-use smallstep::theorem::dispatches::due::RequiredResult;
 use smallstep::theorem::dispatches::learn::{Learnt, learn};
 use smallstep::theorem::dispatches::optimised::compared;
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Shape, on_device};
+use smallstep::theorem::dispatches::required::RequiredResult;
 use smallstep::theorem::dispatches::translated::{self, By, Source};
 use smallstep::theorem::dispatches::{DeviceCheck, Engines, Judged, MachineBug, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
@@ -116,8 +116,8 @@ fn modules_with_subgroups_are_judged() {
     let tally = campaign::run(&plan, None, |_, _| {});
     assert_eq!((tally.findings.len(), tally.agree, tally.referenced, tally.twins), (0, 200, 200, 0), "{tally:?}");
     let inclusive: MachineBug = Arc::new(|parts| {
-        let scans = parts.groups.iter_mut().filter(|group| group.over == Some(GroupOperation::ExclusiveScan));
-        scans.for_each(|group| group.over = Some(GroupOperation::InclusiveScan));
+        let scans = parts.groups.iter_mut().filter(|group| group.operation == Some(GroupOperation::ExclusiveScan));
+        scans.for_each(|group| group.operation = Some(GroupOperation::InclusiveScan));
     });
     let wrong = Plan { engines: Engines { planted: Some(inclusive), ..Engines::default() }, ..plan };
     let tally = campaign::run(&wrong, None, |_, _| {});
@@ -410,13 +410,13 @@ fn a_case_that_says_something_false_of_itself_is_wrong() {
     is_wrong(&ComputeCase { twin: None, ..value.clone() }, &format!("is undefined ({id}) in a clean module"));
 
     // A clean module that claims a defect.
-    let due = format!("spirv/division-by-zero is due at instruction {}, and it ends with an observation", said.instruction);
-    is_wrong(&ComputeCase { twin: Some(said.clone()), ..clean.clone() }, &due);
+    let required = format!("spirv/division-by-zero is expected at instruction {}, and it ends with an observation", said.instruction);
+    is_wrong(&ComputeCase { twin: Some(said.clone()), ..clean.clone() }, &required);
     let undefined = value.twin.clone().expect("a twin");
-    is_wrong(&ComputeCase { twin: Some(undefined.clone()), ..clean.clone() }, "is due in word Some(");
+    is_wrong(&ComputeCase { twin: Some(undefined.clone()), ..clean.clone() }, "is expected in word Some(");
 
     // Another defect, and another place.
-    is_wrong(&ComputeCase { twin: Some(Twin { id: "spirv/wrap", ..said.clone() }), ..behaviour.clone() }, "spirv/wrap is due");
+    is_wrong(&ComputeCase { twin: Some(Twin { id: "spirv/wrap", ..said.clone() }), ..behaviour.clone() }, "spirv/wrap is expected");
     let elsewhere = Twin { instruction: said.instruction + 1, also: Vec::new(), ..said.clone() };
     is_wrong(&ComputeCase { twin: Some(elsewhere), ..behaviour.clone() }, "and it reports it at");
     let with = |twin| ComputeCase { twin: Some(twin), ..value.clone() };
@@ -463,12 +463,12 @@ fn observed(set: u32, binding: u32, words: impl IntoIterator<Item = u32>) -> Obs
 
 #[test]
 fn the_first_word_that_differs_is_said() {
-    let (due, mut found) = (observed(1, 3, 0x5eed_0000..0x5eed_0008), observed(1, 3, 0x5eed_0000..0x5eed_0008));
-    assert_eq!(same(&due, &found), Ok(()));
+    let (required, mut found) = (observed(1, 3, 0x5eed_0000..0x5eed_0008), observed(1, 3, 0x5eed_0000..0x5eed_0008));
+    assert_eq!(same(&required, &found), Ok(()));
     found.buffers[0].bytes[22] = 0xff;
     found.buffers[0].bytes[28] = 0xff;
     let said = "word 5 of the buffer at set 1, binding 3: expected 0x5eed0005, saw 0x5eff0005";
-    assert_eq!(same(&due, &found), Err(said.into()));
+    assert_eq!(same(&required, &found), Err(said.into()));
 }
 
 /// A device gets dense bindings, and the required result has the same bindings.
@@ -478,7 +478,8 @@ fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
     for seed in 0..24 {
         let case = module_of(seed, None, &Limits { executed: 20, ..Limits::default() }).expect("a module").case();
         let Judged::Observed(observation) = judge(&case, &Engines::default()) else { panic!("seed {seed}") };
-        let DeviceCheck { dispatch, due } = asked(&case, &observation, Route::Passthrough).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let DeviceCheck { dispatch, required } =
+            asked(&case, &observation, Route::Passthrough).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert_eq!((dispatch.entry.as_str(), dispatch.groups), (case.entry.as_str(), case.groups));
         let given: Vec<Vec<u8>> = case.buffers.iter().map(|b| b.words.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
         assert!(dispatch.buffers.iter().map(|b| &b.bytes).eq(&given), "seed {seed}");
@@ -489,7 +490,7 @@ fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
             assert_eq!(kind == BufferKind::ReadWrite, written, "seed {seed}");
         }
         let bytes = |observation: &Observation| observation.buffers.iter().map(|b| b.bytes.clone()).collect::<Vec<_>>();
-        assert_eq!(bytes(&due.observation), bytes(&observation), "seed {seed}");
+        assert_eq!(bytes(&required.observation), bytes(&observation), "seed {seed}");
         let is_adapted = dispatch.words[..] != case.words[..];
         *(if is_adapted { &mut adapted } else { &mut alike }) += 1;
 
@@ -529,7 +530,7 @@ fn what_is_due_of_floats_is_what_the_relation_shows() {
 
 #[test]
 fn what_a_device_makes_of_a_dispatch_is_told_apart() {
-    let due = RequiredResult::exactly(observed(0, 0, [1, 2]));
+    let required = RequiredResult::exactly(observed(0, 0, [1, 2]));
     let computed = |set, binding, words: [u32; 2]| {
         let buffers = vec![Buffer { set, binding, bytes: words.map(u32::to_le_bytes).concat() }];
         DeviceOutcome::Computed(ComputeResult { words_hash: 0, buffers, images: Vec::new() })
@@ -545,7 +546,7 @@ fn what_a_device_makes_of_a_dispatch_is_told_apart() {
         (DeviceOutcome::Crashed { exit: Exit::Signal(11), stderr: String::new() }, wrong("crashed: signal 11 (SIGSEGV)", true)),
         (DeviceOutcome::Lost("a page fault".into()), wrong(&DeviceOutcome::Lost("a page fault".into()).to_string(), true)),
     ] {
-        assert_eq!(on_device(&due, &outcome), expected, "{outcome}");
+        assert_eq!(on_device(&required, &outcome), expected, "{outcome}");
     }
 }
 

@@ -13,26 +13,30 @@ const LITERAL: Argument = Argument::Integer { int: true, uint: true };
 
 fn library(c: &mut Criterion) {
     let mut types = Types::default();
-    let float = Argument::Of(TypeId::FLOAT);
-    let vector = |n: u8| Argument::Of(TypeId::vector(Scalar::Float, n));
+    let float = Argument::Typed(TypeId::FLOAT);
+    let vector = |n: u8| Argument::Typed(TypeId::vector(Scalar::Float, n));
     let mut texture = |name: &str| {
         let element = TypeArgumentValue::Type(TypeId::vector(Scalar::Float, 4));
-        Argument::Of(type_named(&mut types, name, Some(&[element])).expect("a texture"))
+        Argument::Typed(type_named(&mut types, name, Some(&[element])).expect("a texture"))
     };
     let (plane, layers) = (texture("Texture2D"), texture("Texture2DArray"));
-    let out = Argument::Of(types.intern(Type::Pointer(AddressSpace::Thread, TypeId::UINT)));
+    let out = Argument::Typed(types.intern(Type::Pointer(AddressSpace::Thread, TypeId::UINT)));
     let calls: Vec<(&str, Key, Vec<Argument>)> = vec![
         ("operator+ of floats", Key::Name("operator+"), vec![float, float]),
         ("operator+ of literals", Key::Name("operator+"), vec![LITERAL, LITERAL]),
-        ("operator+ of a matrix and a literal", Key::Name("operator+"), vec![Argument::Of(TypeId::matrix(Scalar::Float, 4, 4)), LITERAL]),
+        (
+            "operator+ of a matrix and a literal",
+            Key::Name("operator+"),
+            vec![Argument::Typed(TypeId::matrix(Scalar::Float, 4, 4)), LITERAL],
+        ),
         ("operator+ of a vector and a texture", Key::Name("operator+"), vec![vector(4), plane]),
-        ("mul of matrices", Key::Name("mul"), vec![Argument::Of(TypeId::matrix(Scalar::Float, 4, 4)); 2]),
+        ("mul of matrices", Key::Name("mul"), vec![Argument::Typed(TypeId::matrix(Scalar::Float, 4, 4)); 2]),
         ("float4 of literals", Key::Cast(TypeId::vector(Scalar::Float, 4)), vec![LITERAL; 4]),
         ("float4x4 of literals", Key::Cast(TypeId::matrix(Scalar::Float, 4, 4)), vec![LITERAL; 16]),
         ("int of a literal", Key::Cast(TypeId::INT), vec![LITERAL]),
         ("sin", Key::Name("sin"), vec![vector(3)]),
         ("swizzle", Key::Name("operator.zyx"), vec![vector(4)]),
-        ("Sample", Key::Name("Sample"), vec![plane, Argument::Of(TypeId::SAMPLER), vector(2)]),
+        ("Sample", Key::Name("Sample"), vec![plane, Argument::Typed(TypeId::SAMPLER), vector(2)]),
         ("GetDimensions", Key::Name("GetDimensions"), vec![layers, LITERAL, out, out, out, out]),
         ("a name of no function", Key::Name("shade"), vec![float]),
     ];

@@ -223,7 +223,7 @@ fn what_stops_hides_no_races() {
     compare(&[vec![], vec![Write(0), Read(1)], vec![Write(1), Check(0)], vec![Read(0), Check(1)]]);
     // Here the check comes only after an action that nobody depends on.
     compare(&[vec![Write(0), Read(1)], vec![Write(1), Check(0)], vec![Read(0), Local, Check(1)]]);
-    // All executions that stop, but one class of what the others do.
+    // A check stops every execution. Even so, the exploration is complete.
     let (done, endings) = explored(&[vec![Write(0), Check(0)], vec![Write(1), Check(1)]]);
     assert_eq!((done.complete, endings.iter().all(|ending| ending.0)), (true, true));
 }

@@ -300,7 +300,7 @@ const BUGS: [Bug; 15] = [
 
 /// The second driver. It works out who can step anew at every step.
 #[derive(Clone, Debug)]
-struct Second<'p> {
+struct NaiveDriver<'p> {
     language: Language<'p>,
     begun: usize,
     ended: Vec<bool>,
@@ -308,9 +308,9 @@ struct Second<'p> {
     bug: Bug,
 }
 
-impl<'p> Second<'p> {
-    fn new(program: &'p Program, room: usize, bug: Bug) -> Second<'p> {
-        let mut second = Second { language: Language::new(program), begun: 0, ended: vec![false; program.len()], room, bug };
+impl<'p> NaiveDriver<'p> {
+    fn new(program: &'p Program, room: usize, bug: Bug) -> NaiveDriver<'p> {
+        let mut second = NaiveDriver { language: Language::new(program), begun: 0, ended: vec![false; program.len()], room, bug };
         second.admit();
         second
     }
@@ -331,7 +331,7 @@ impl<'p> Second<'p> {
     }
 
     fn admit(&mut self) {
-        let running = |s: &Second| (0..s.begun).filter(|&g| !s.ended[g]).count();
+        let running = |s: &NaiveDriver| (0..s.begun).filter(|&g| !s.ended[g]).count();
         let room = match self.bug {
             Bug::MoreRoom => self.room + 1,
             Bug::NoRoom => 1,
@@ -393,7 +393,7 @@ impl<'p> Second<'p> {
 
     /// Lets a group meet. Returns whether threads go on.
     fn meet(&mut self, members: &[usize]) -> bool {
-        let next = |s: &Second, t: usize| s.language.next(t);
+        let next = |s: &NaiveDriver, t: usize| s.language.next(t);
         let some: Vec<u32> = members.iter().filter_map(|&t| if let Some(Act::Some(k)) = next(self, t) { Some(k) } else { None }).collect();
         let mut go: Vec<usize> = match some.iter().min() {
             Some(least) if self.bug != Bug::AllOfSome => {
@@ -531,7 +531,7 @@ fn same(seed: u64, bug: Bug) -> Result<bool, String> {
         let room = 1 + (seed % 4) as u32;
         let mut driven = Driven::new(&program, room);
         run(&mut driven, &schedule, &mut ()).expect("no replay");
-        let mut second = Second::new(&program, room as usize, bug);
+        let mut second = NaiveDriver::new(&program, room as usize, bug);
         second.run(&schedule);
         let (first, second) = (driven.language, second.language);
         if (first.ending(), &first.did) != (second.ending(), &second.did) {
@@ -567,7 +567,7 @@ fn every_order_ends_as_by_brute_force() {
         let program = program(seed, true);
         let room = program.len();
         let mut expected = BTreeSet::new();
-        Second::new(&program, room, Bug::None).all(&mut expected, &mut orders);
+        NaiveDriver::new(&program, room, Bug::None).all(&mut expected, &mut orders);
         let start = || {
             let mut driven = Driven::new(&program, room as u32);
             smallstep_semantics::concurrency::turns::admit(&mut driven, &mut ());

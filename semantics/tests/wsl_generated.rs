@@ -207,7 +207,7 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
                 continue;
             }
             let samples = |floats: bool| {
-                resources.iter().any(|resource| match &resource.held {
+                resources.iter().any(|resource| match &resource.contents {
                     ResourceContents::Texture(textured) if !is_writable(textured.kind) => {
                         let texel = program.env.types.get(textured.texel);
                         matches!(texel, Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _)) == floats
@@ -216,7 +216,7 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
                 })
             };
             let does = |what: fn(&Sampler) -> bool| {
-                resources.iter().any(|resource| matches!(&resource.held, ResourceContents::Sampler(Some(sampler)) if what(sampler)))
+                resources.iter().any(|resource| matches!(&resource.contents, ResourceContents::Sampler(Some(sampler)) if what(sampler)))
             };
             let clamps = does(|sampler| sampler.address.contains(&AddressMode::ClampToBorder));
             let filters = does(|sampler| [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear));

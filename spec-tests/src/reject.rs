@@ -4,7 +4,7 @@ use crate::file::ErrorDirective;
 
 /// An error of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FoundError {
     /// The code: a rule or a clause.
     pub code: String,
     /// The message.
@@ -15,7 +15,7 @@ pub struct Wrong {
     pub column: usize,
 }
 
-impl Wrong {
+impl FoundError {
     fn is(&self, directive: &ErrorDirective) -> bool {
         let place_holds = !directive.on_line || directive.line == self.line && directive.column.is_none_or(|c| c == self.column);
         self.code == directive.code && self.message.contains(&directive.text) && place_holds
@@ -25,8 +25,8 @@ impl Wrong {
 /// Compares the errors that were found with the directives. `None` if they match one to one.
 /// Otherwise the line of the first directive without an error, the expected text and the
 /// found text.
-pub fn difference(directives: &[ErrorDirective], found: &[Wrong]) -> Option<(usize, String, String)> {
-    let mut left: Vec<&Wrong> = found.iter().collect();
+pub fn difference(directives: &[ErrorDirective], found: &[FoundError]) -> Option<(usize, String, String)> {
+    let mut left: Vec<&FoundError> = found.iter().collect();
     let mut unmet = None;
     for directive in directives {
         match left.iter().position(|wrong| wrong.is(directive)) {

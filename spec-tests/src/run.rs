@@ -6,7 +6,7 @@ mod wsl_program;
 use crate::expect::Found;
 use crate::file::{BlockKind, CaseFile, Command, Language, Test};
 use crate::literal::Literal;
-use crate::reject::Wrong;
+use crate::reject::FoundError;
 use crate::show::{derivation_lines, lambda_v_ending, load_code};
 use crate::wsl::Until;
 use crate::{reject, wsl};
@@ -379,13 +379,13 @@ impl Run<'_> {
     }
 
     /// The first error of the program.
-    fn reject_program(&self) -> Option<Wrong> {
+    fn reject_program(&self) -> Option<FoundError> {
         let error: Diagnostic = match self.read() {
             Err(e) => e.into(),
             Ok(program) => typing::infer_planted(&program, Limits::default(), self.planted.typing).err()?.into(),
         };
         let (line, column) = line_column(&self.file.text, error.span.start);
-        Some(Wrong { code: error.code, message: error.message, line, column })
+        Some(FoundError { code: error.code, message: error.message, line, column })
     }
 
     fn step(&mut self) -> Ran<Found> {

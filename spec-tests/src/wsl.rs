@@ -1,7 +1,7 @@
 //! The tests of WSL programs.
 
 use crate::expect::Found;
-use crate::reject::Wrong;
+use crate::reject::FoundError;
 use smallstep::generate::wsl::beside::{self, Compared, Fuel};
 use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
@@ -40,7 +40,7 @@ pub struct Read {
     pub fired: Vec<Rule>,
     /// The errors, in the order of their places. If the text cannot be parsed, these are the errors
     /// of the parser, and the program is not examined further.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<FoundError>,
     /// Whether the printed program parses to the same tree.
     pub prints_back: bool,
     /// The lines of the program without sugar.
@@ -368,7 +368,7 @@ pub fn dispatch(
 ) -> Result<(Found, Vec<Rule>), String> {
     let program = valid(text)?;
     let dispatch = prepared(&program, text, entry, resources, groups)?;
-    Ok(ran(&program, &dispatch, settings))
+    Ok(run_dispatch(&program, &dispatch, settings))
 }
 
 /// Validates a text.
@@ -395,7 +395,7 @@ pub fn prepared<'p>(
 }
 
 /// Runs a dispatch. Returns what it leaves or how it ends, and the rules that fired.
-pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &Settings) -> (Found, Vec<Rule>) {
+pub fn run_dispatch(program: &Program, dispatch: &group::Dispatch, settings: &Settings) -> (Found, Vec<Rule>) {
     match dispatch.run(settings) {
         wsl::Ending::Shown(shown) => {
             let mut notes: Vec<String> = in_device(program, &dispatch.resources, &shown.buffers).collect();
@@ -486,7 +486,7 @@ pub fn draw(
 ) -> Result<(Found, Vec<Rule>), String> {
     let program = valid(text)?;
     let draw = prepared_draw(&program, text, asked, resources)?;
-    Ok(drew(&program, text, &draw, settings))
+    Ok(run_draw(&program, text, &draw, settings))
 }
 
 /// A draw with its resources bound.
@@ -502,7 +502,7 @@ pub fn prepared_draw<'p>(
 }
 
 /// Runs a draw. Returns what it leaves or how it ends, and the rules that fired.
-pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Settings) -> (Found, Vec<Rule>) {
+pub fn run_draw(program: &Program, text: &str, draw: &draw::Draw, settings: &Settings) -> (Found, Vec<Rule>) {
     let shown = match draw.run(settings) {
         wsl::Ending::Shown(shown) => shown,
         other => return (without_frame(other), Vec::new()),
@@ -514,7 +514,7 @@ pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Setting
     let pixel = |i: usize| (i as u32 % draw.size[0], i as u32 / draw.size[0]);
     let mut notes = Vec::new();
     for target in &shown.targets {
-        let texts: Vec<String> = (target.texels.iter().zip(&target.doubted))
+        let texts: Vec<String> = (target.texels.iter().zip(&target.in_doubt))
             .map(|(texel, doubted)| {
                 let text = value::show(program, TypeId::vector(Scalar::Float, 4), texel);
                 if *doubted { format!("{text}, in doubt") } else { text }
@@ -532,7 +532,7 @@ pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Setting
     notes.extend(in_device(program, &draw.resources, &shown.buffers));
     notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
     notes.extend(shown.apart.iter().map(|apart| format!("apart at {}", place(apart.place))));
-    if shown.doubted {
+    if shown.in_doubt {
         notes.push("buffers in doubt".into());
     }
     if !shown.complete {
@@ -563,10 +563,10 @@ fn unread(path: &Path) -> std::io::Result<Vec<u8>> {
     Err(std::io::Error::other(format!("{}: a case has no files", path.display())))
 }
 
-fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {
+fn wrong(text: &str, errors: &[Error]) -> Vec<FoundError> {
     let each = errors.iter().map(|e| {
         let (line, column) = line_column(text, e.span.start);
-        Wrong { code: e.rule.name().into(), message: e.message.clone(), line, column }
+        FoundError { code: e.rule.name().into(), message: e.message.clone(), line, column }
     });
     each.collect()
 }

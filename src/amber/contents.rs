@@ -12,7 +12,7 @@ use super::script::{Buffer, BufferId, Initial, Lane, Script};
 
 /// How much is known of a byte. A greater variant means less knowledge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Known {
+pub enum Certainty {
     /// All conforming devices have this byte.
     #[default]
     Decided,
@@ -25,14 +25,14 @@ pub enum Known {
     Undefined,
 }
 
-impl Known {
+impl Certainty {
     /// The word for it in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Known::Decided => "decided",
-            Known::OneOf => "one-of",
-            Known::Doubtful => "doubtful",
-            Known::Undefined => "undefined",
+            Certainty::Decided => "decided",
+            Certainty::OneOf => "one-of",
+            Certainty::Doubtful => "doubtful",
+            Certainty::Undefined => "undefined",
         }
     }
 }
@@ -65,12 +65,12 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// The knowledge of each byte. Empty if all bytes are decided, and always for contents from
     /// a device.
-    pub known: Vec<Known>,
+    pub known: Vec<Certainty>,
     /// The scalars with a few possible values, by the offset of their first byte. Exactly their
-    /// bytes are [`Known::OneOf`].
+    /// bytes are [`Certainty::OneOf`].
     choices: BTreeMap<usize, Choice>,
     /// The 32-bit floats with a bounded set of possible values, by the offset of their first byte.
-    /// Their bytes are [`Known::Doubtful`].
+    /// Their bytes are [`Certainty::Doubtful`].
     sets: BTreeMap<usize, Set>,
 }
 
@@ -89,10 +89,10 @@ impl Contents {
 
     /// The possible values of a scalar. `None` if it has only one. An error if some byte of it is
     /// open for another reason: the byte, and how much is known of it.
-    pub fn values(&self, offset: usize, size: usize) -> Result<Option<&Choice>, (usize, Known)> {
+    pub fn values(&self, offset: usize, size: usize) -> Result<Option<&Choice>, (usize, Certainty)> {
         match (self.open(offset, size), self.choices.get(&offset)) {
             (None, _) => Ok(None),
-            (Some((_, Known::OneOf)), Some(choice)) if choice.size == size => Ok(Some(choice)),
+            (Some((_, Certainty::OneOf)), Some(choice)) if choice.size == size => Ok(Some(choice)),
             (Some(open), _) => Err(open),
         }
     }
@@ -105,12 +105,12 @@ impl Contents {
         };
         bytes.copy_from_slice(&codes.best.to_le_bytes()[..size]);
         if codes.any.is_some() {
-            return self.mark(offset..offset + size, Known::Undefined);
+            return self.mark(offset..offset + size, Certainty::Undefined);
         }
         if codes.is_exact() {
-            return self.mark(offset..offset + size, Known::Decided);
+            return self.mark(offset..offset + size, Certainty::Decided);
         }
-        self.mark(offset..offset + size, Known::OneOf);
+        self.mark(offset..offset + size, Certainty::OneOf);
         self.choices.insert(offset, Choice { size, codes });
     }
 
@@ -132,9 +132,9 @@ impl Contents {
         let Some(bytes) = self.bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..4)) else { return };
         if let Some(only) = set.only() {
             bytes.copy_from_slice(&(only as f32).to_le_bytes());
-            return self.mark(offset..offset + 4, Known::Decided);
+            return self.mark(offset..offset + 4, Certainty::Decided);
         }
-        self.mark(offset..offset + 4, Known::Doubtful);
+        self.mark(offset..offset + 4, Certainty::Doubtful);
         self.sets.insert(offset, set);
     }
 
@@ -154,12 +154,12 @@ impl Contents {
         while at < range.end {
             match other.choice(at) {
                 Some((start, choice)) if start == at && at + choice.size <= range.end => {
-                    self.mark(at..at + choice.size, Known::OneOf);
+                    self.mark(at..at + choice.size, Certainty::OneOf);
                     self.choices.insert(at, choice.clone());
                     at += choice.size;
                 }
                 Some(_) => {
-                    self.mark(at..at + 1, Known::Doubtful);
+                    self.mark(at..at + 1, Certainty::Doubtful);
                     at += 1;
                 }
                 None => {
@@ -176,16 +176,16 @@ impl Contents {
     }
 
     /// The knowledge of one byte.
-    pub fn known_at(&self, offset: usize) -> Known {
+    pub fn known_at(&self, offset: usize) -> Certainty {
         self.known.get(offset).copied().unwrap_or_default()
     }
 
     /// The byte in this range of which the least is known, with that knowledge. `None` if all are
     /// decided. The first of equal bytes counts.
-    pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Known)> {
+    pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Certainty)> {
         let mut found = None;
         for (at, &known) in self.known.iter().enumerate().skip(offset).take(size) {
-            if known > found.map_or(Known::Decided, |(_, known)| known) {
+            if known > found.map_or(Certainty::Decided, |(_, known)| known) {
                 found = Some((at, known));
             }
         }
@@ -194,14 +194,14 @@ impl Contents {
 
     /// Sets the knowledge of these bytes. Bytes past the end are ignored. If a scalar with several
     /// values loses some bytes, its other bytes become doubtful.
-    pub fn mark(&mut self, range: Range<usize>, known: Known) {
+    pub fn mark(&mut self, range: Range<usize>, known: Certainty) {
         let first = self.choice(range.start).map_or(range.start, |(start, _)| start);
         let overlapping: Vec<usize> =
             if range.is_empty() { Vec::new() } else { self.choices.range(first..range.end).map(|(&at, _)| at).collect() };
         for at in overlapping {
             let Some(choice) = self.choices.remove(&at) else { continue };
             for certainty in self.known.iter_mut().take(at + choice.size).skip(at) {
-                *certainty = Known::Doubtful;
+                *certainty = Certainty::Doubtful;
             }
         }
         let reached = range.start.saturating_sub(3)..if range.is_empty() { 0 } else { range.end };
@@ -212,10 +212,10 @@ impl Contents {
             }
         }
         if self.known.is_empty() {
-            if known == Known::Decided {
+            if known == Certainty::Decided {
                 return;
             }
-            self.known = vec![Known::Decided; self.bytes.len()];
+            self.known = vec![Certainty::Decided; self.bytes.len()];
         }
         for certainty in self.known.iter_mut().take(range.end).skip(range.start) {
             *certainty = known;
@@ -229,7 +229,7 @@ impl Contents {
         let error = OutOfBounds { offset: lane.offset, size: size as u64, whole };
         let bytes = self.bytes.get_mut(start..).filter(|b| b.len() >= size).ok_or(error)?;
         lane.scalar.store(lane.bits, bytes);
-        self.mark(start..start + size, Known::Decided);
+        self.mark(start..start + size, Certainty::Decided);
         Ok(())
     }
 }
@@ -281,7 +281,7 @@ impl Script {
             // Levels that DATA does not cover are undefined.
             if let (Initial::Data(values), true) = (&b.initial, b.levels > 1) {
                 let data_bytes = values.len() as u64 / b.layout.scalars.max(1) * b.stride;
-                contents.mark(data_bytes as usize..contents.bytes.len(), Known::Undefined);
+                contents.mark(data_bytes as usize..contents.bytes.len(), Certainty::Undefined);
             }
             contents
         };
@@ -398,16 +398,19 @@ mod tests {
     fn a_scalar_of_two_values_is_kept_until_it_is_written_over() {
         let mut contents = Contents::of(vec![0; 4]);
         contents.choose(1, 1, half());
-        assert_eq!((&contents.bytes[..], contents.known_at(1), contents.known_at(2)), (&[0, 128, 0, 0][..], Known::OneOf, Known::Decided));
+        assert_eq!(
+            (&contents.bytes[..], contents.known_at(1), contents.known_at(2)),
+            (&[0, 128, 0, 0][..], Certainty::OneOf, Certainty::Decided)
+        );
         let values = |contents: &Contents| contents.values(1, 1).map(|choice| choice.map(|c| c.all().collect::<Vec<_>>()));
         assert_eq!(values(&contents), Ok(Some(vec![128, 127])));
         assert_eq!(contents.values(0, 1), Ok(None));
         // As a part of a larger scalar, its values are unknown.
-        assert_eq!(contents.values(0, 4), Err((1, Known::OneOf)));
+        assert_eq!(contents.values(0, 4), Err((1, Certainty::OneOf)));
         let mut copy = Contents::of(vec![9; 4]);
         copy.take(1..3, &contents);
         assert_eq!((copy.bytes.as_slice(), values(&copy)), (&[9, 128, 0, 9][..], values(&contents)));
-        contents.mark(0..4, Known::Decided);
+        contents.mark(0..4, Certainty::Decided);
         assert_eq!((contents.choice(1), contents.open(0, 4)), (None, None));
     }
 
@@ -418,27 +421,27 @@ mod tests {
         contents.bound(4, set);
         contents.bound(10, set);
         assert_eq!([3, 4, 7, 8, 10].map(|at| contents.set(at)), [None, Some((4, set)), Some((4, set)), None, None]);
-        assert_eq!((contents.known_at(4), contents.known_at(3)), (Known::Doubtful, Known::Decided));
+        assert_eq!((contents.known_at(4), contents.known_at(3)), (Certainty::Doubtful, Certainty::Decided));
         let mut copy = Contents::of(vec![0; 12]);
         copy.take(4..8, &contents);
         assert_eq!(copy.set(5), Some((4, set)));
         copy.take(5..12, &contents);
-        assert_eq!((copy.set(5), copy.known_at(5)), (None, Known::Doubtful));
-        contents.mark(7..8, Known::Decided);
-        assert_eq!((contents.set(4), contents.known_at(4), contents.known_at(7)), (None, Known::Doubtful, Known::Decided));
+        assert_eq!((copy.set(5), copy.known_at(5)), (None, Certainty::Doubtful));
+        contents.mark(7..8, Certainty::Decided);
+        assert_eq!((contents.set(4), contents.known_at(4), contents.known_at(7)), (None, Certainty::Doubtful, Certainty::Decided));
         // A set of one member decides the float. The zeros of both signs are two members.
         contents.bound(4, Set::point(1.5));
         assert_eq!((contents.set(4), contents.open(4, 4), &contents.bytes[4..8]), (None, None, &1.5f32.to_le_bytes()[..]));
         contents.bound(4, Set::ZERO);
-        assert_eq!((contents.set(4), contents.known_at(4)), (Some((4, Set::ZERO)), Known::Doubtful));
+        assert_eq!((contents.set(4), contents.known_at(4)), (Some((4, Set::ZERO)), Certainty::Doubtful));
     }
 
     #[test]
     fn half_a_scalar_is_doubtful() {
         let mut contents = Contents::of(vec![0; 4]);
         contents.choose(0, 2, pack(Numeric::Unorm, 16, 0.3f32.to_bits()));
-        contents.mark(1..2, Known::Decided);
-        assert_eq!((contents.known_at(0), contents.known_at(1), contents.choice(0)), (Known::Doubtful, Known::Decided, None));
+        contents.mark(1..2, Certainty::Decided);
+        assert_eq!((contents.known_at(0), contents.known_at(1), contents.choice(0)), (Certainty::Doubtful, Certainty::Decided, None));
         contents.choose(3, 2, half());
         assert_eq!(contents.choice(3), None, "it does not lie inside");
     }

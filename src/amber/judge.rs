@@ -27,7 +27,7 @@
 //! have any value. A doubtful byte has one of several values that are not all known, so a
 //! tolerance does not help.
 
-use super::contents::{Buffers, Choice, Contents, Known};
+use super::contents::{Buffers, Certainty, Choice, Contents};
 use super::format::{Field, Format};
 use super::limits::MAX_FAILURES;
 use super::scalar::{Scalar, Value};
@@ -82,14 +82,14 @@ pub struct Open {
     /// The offset of the byte.
     pub byte: usize,
     /// The knowledge of the byte.
-    pub known: Known,
+    pub known: Certainty,
     /// The place that is checked, as `line 3: buffer b, IDX 4`.
     pub place: String,
 }
 
 impl fmt::Display for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = if self.known == Known::Undefined { "the value is undefined" } else { "devices may hold other values" };
+        let reason = if self.known == Certainty::Undefined { "the value is undefined" } else { "devices may hold other values" };
         write!(f, "{}: {reason}", self.place)
     }
 }
@@ -124,7 +124,7 @@ impl Judgement {
     pub fn decision(&self) -> Decision {
         match (self.failed, &self.open) {
             (0, None) => Decision::Holds,
-            (0, Some(Open { known: Known::Undefined, .. })) => Decision::Undefined,
+            (0, Some(Open { known: Certainty::Undefined, .. })) => Decision::Undefined,
             (0, Some(_)) => Decision::Undecided,
             _ => Decision::Fails,
         }
@@ -169,7 +169,7 @@ impl Judge<'_> {
         }
     }
 
-    fn open(&mut self, buffer: BufferId, (byte, known): (usize, Known), place: impl FnOnce() -> String) {
+    fn open(&mut self, buffer: BufferId, (byte, known): (usize, Certainty), place: impl FnOnce() -> String) {
         if self.result.open.as_ref().is_none_or(|open| open.known < known) {
             let place = format!("line {}: buffer {}, {}", self.line, self.buffer.name, place());
             self.result.open = Some(Open { buffer, byte, known, place });
@@ -209,7 +209,7 @@ impl Judge<'_> {
             match agreed {
                 Some(true) => {}
                 Some(false) => self.fail(place, found, Wanted { comparator, allowed, expected }),
-                None => self.open(self.id, (start, if set.is_some() { Known::Doubtful } else { Known::OneOf }), place),
+                None => self.open(self.id, (start, if set.is_some() { Certainty::Doubtful } else { Certainty::OneOf }), place),
             }
         }
         self.result
@@ -258,7 +258,7 @@ impl Judge<'_> {
                                 wrong |= !is_near;
                                 continue;
                             }
-                            None => (at, Known::OneOf),
+                            None => (at, Certainty::OneOf),
                         },
                     };
                     if open.is_none_or(|(_, previous)| previous < unknown.1) {
@@ -286,7 +286,7 @@ impl Judge<'_> {
         for (i, (x, y)) in a.bytes.iter().zip(&b.bytes).enumerate() {
             let (known, other_known) = (a.known_at(i), b.known_at(i));
             let disjoint = || matches!((byte_values(a, i), byte_values(b, i)), (Some(a), Some(b)) if a.iter().all(|x| !b.contains(x)));
-            if known.max(other_known) > Known::Decided && !(known.max(other_known) == Known::OneOf && disjoint()) {
+            if known.max(other_known) > Certainty::Decided && !(known.max(other_known) == Certainty::OneOf && disjoint()) {
                 let open_buffer = if known >= other_known { self.id } else { other };
                 self.open(open_buffer, (i, known.max(other_known)), || format!("byte {i}"));
             } else if x != y {
@@ -298,7 +298,7 @@ impl Judge<'_> {
 
     /// Whether both buffers have their full size, and no byte is less known than `least`. If not,
     /// records that in the judgement.
-    fn comparable(&mut self, other: BufferId, least: Known) -> bool {
+    fn comparable(&mut self, other: BufferId, least: Certainty) -> bool {
         let (a, b) = (self.contents, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
         for (contents, id, name_of_buffer) in [(a, self.id, &self.buffer.name), (b, other, name)] {
@@ -316,7 +316,7 @@ impl Judge<'_> {
 
     fn rmse(mut self, other: BufferId, limit: f64) -> Judgement {
         let buffers = self.buffers;
-        if !self.comparable(other, Known::OneOf) {
+        if !self.comparable(other, Certainty::OneOf) {
             return self.result;
         }
         let (a, b) = (self.contents, &buffers[other]);
@@ -355,7 +355,7 @@ impl Judge<'_> {
             // The result is open if the bound lies between the least and the greatest
             // possible error.
             Some((open_buffer, at)) if (error(least) <= limit) != (error(greatest) <= limit) => {
-                self.open(open_buffer, (at, Known::OneOf), || format!("byte {at}"));
+                self.open(open_buffer, (at, Certainty::OneOf), || format!("byte {at}"));
             }
             _ => self.at_most("a root mean square error", error(sum), limit, other),
         }
@@ -364,7 +364,7 @@ impl Judge<'_> {
 
     fn emd(mut self, other: BufferId, limit: f64) -> Judgement {
         let buffers = self.buffers;
-        if !self.comparable(other, Known::Decided) {
+        if !self.comparable(other, Certainty::Decided) {
             return self.result;
         }
         let texels = self.buffer.items;
@@ -467,7 +467,7 @@ struct Component<'b> {
     value: f64,
     /// The offset of its first byte with its possible values (for a packed format, those of the
     /// texel). Or an open byte, which decides nothing.
-    values: Result<(usize, Option<&'b Choice>), (usize, Known)>,
+    values: Result<(usize, Option<&'b Choice>), (usize, Certainty)>,
 }
 
 impl<'b> Texel<'b> {
@@ -499,7 +499,7 @@ impl fmt::Display for &Texel<'_> {
             .into_iter()
             .flatten()
             .map(|found| match (found, self.format.is_normalized()) {
-                (Err(Known::Undefined), _) => "undefined".into(),
+                (Err(Certainty::Undefined), _) => "undefined".into(),
                 (Err(_), _) => "undecided".into(),
                 // In the unit of the script. Three decimal digits distinguish neighbours.
                 (Ok(value), true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
@@ -530,8 +530,8 @@ fn agreed_within(set: &Set, expected: Value, found_fits: bool, fits: impl Fn(Val
 /// The possible values of a byte. `None` if they are not known.
 fn byte_values(contents: &Contents, at: usize) -> Option<Vec<u8>> {
     match (contents.known_at(at), contents.choice(at)) {
-        (Known::Decided, _) => Some(vec![*contents.bytes.get(at)?]),
-        (Known::OneOf, Some((start, choice))) if choice.codes.nan == 0 => {
+        (Certainty::Decided, _) => Some(vec![*contents.bytes.get(at)?]),
+        (Certainty::OneOf, Some((start, choice))) if choice.codes.nan == 0 => {
             Some(choice.all().map(|bits| bits.to_le_bytes()[at - start]).collect())
         }
         _ => None,

@@ -32,7 +32,7 @@ mod scalar;
 mod script;
 mod vkscript;
 
-pub use contents::{Buffers, Choice, Contents, Known, OutOfBounds};
+pub use contents::{Buffers, Certainty, Choice, Contents, OutOfBounds};
 pub use error::{Kind, ScriptError};
 pub use file::Files;
 pub use format::Format;

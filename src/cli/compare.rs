@@ -329,7 +329,7 @@ impl Compare {
         let disagreement = summary.disagreement.as_ref().map(|found| {
             let (index, minimal, disagreement) = found.as_ref();
             let Disagreement { difference, what, before: b, after: a, others, before_writer, after_writer } = disagreement;
-            let (undefined, place) = match &difference.how {
+            let (undefined, place) = match &difference.kind {
                 DifferenceKind::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
                 DifferenceKind::Byte { place, byte, bytes, undefined, allowed } => {
                     let place =
@@ -350,7 +350,7 @@ impl Compare {
                         "assembly_line": side.assembly.as_ref().and_then(|lines| lines.of(w.instruction))})
                 })
             };
-            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "others": others, "place": place, "undefined": undefined,
+            json!({"input": index, "kind": difference.kind.category(), "what": what, "before": b, "after": a, "others": others, "place": place, "undefined": undefined,
                 "before_writer": writer(before, before_writer), "after_writer": writer(after, after_writer), "groups": minimal.groups,
                 "arguments": shape.arguments(minimal), "vertices": shape.vertices(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
         });

@@ -198,12 +198,12 @@ impl Running<'_> {
                 let (x, y) = pixel_at(k);
                 let text = value::show(self.program, TypeId::vector(Scalar::Float, 4), &target.texels[k]);
                 if self.json {
-                    let object = json!({"schema": 1, "kind": "pixel", "target": target.number, "pixel": [x, y], "value": text, "in_doubt": target.doubted[k]});
+                    let object = json!({"schema": 1, "kind": "pixel", "target": target.number, "pixel": [x, y], "value": text, "in_doubt": target.in_doubt[k]});
                     say!("{object}");
                     continue;
                 }
                 let number = if chosen.len() > 1 { format!("target {} ", target.number) } else { String::new() };
-                let doubt = if target.doubted[k] { ", in doubt" } else { "" };
+                let doubt = if target.in_doubt[k] { ", in doubt" } else { "" };
                 say!("{number}({x},{y})  {text}{doubt}");
             }
             if !lists_pixels || self.json {
@@ -260,7 +260,7 @@ impl Running<'_> {
     /// Prints notes about the values.
     fn notes(&self, draw: &Draw, shown: &Shown, chosen: &[usize]) {
         for &i in chosen {
-            let doubted = shown.targets[i].doubted.iter().filter(|d| **d).count();
+            let doubted = shown.targets[i].in_doubt.iter().filter(|d| **d).count();
             if doubted > 0 {
                 let number = shown.targets[i].number;
                 tell!(
@@ -274,7 +274,7 @@ impl Running<'_> {
                 "note: at {place} thread {thread} stands and thread {other} of its quad does not come there: what it computes there is unspecified"
             );
         }
-        if shown.doubted {
+        if shown.in_doubt {
             tell!("note: the buffers are in doubt: a fragment that a device may or may not have stores in them");
         }
         for race in &shown.races {

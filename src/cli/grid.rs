@@ -10,7 +10,7 @@ use smallstep::compute::bound;
 use smallstep::compute::given::{Assignment, Texels};
 use smallstep::diagnostic::Diagnostic;
 use smallstep::run::grid::{Bound, ResourceInput, ResourceRef, bind, compute_entry, texels};
-use smallstep_semantics::concurrency::{Kind, race::Site};
+use smallstep_semantics::concurrency::{Kind, race::RaceSide};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
@@ -346,7 +346,7 @@ fn show_texture(
 /// a group.
 pub(super) fn show_races(resources: &[Resource], races: &[Race], size: u32, text: &str) {
     for race in races {
-        let access = |a: &Site<Span>| {
+        let access = |a: &RaceSide<Span>| {
             let (at, thread) = (a.instruction, thread(a, size));
             let (line, column) = line_column(text, at.start);
             json!({"thread": thread, "access": access_text(a), "line": line, "column": column, "span": [at.start, at.end]})
@@ -357,11 +357,11 @@ pub(super) fn show_races(resources: &[Resource], races: &[Race], size: u32, text
     }
 }
 
-fn thread(access: &Site<Span>, size: u32) -> u32 {
+fn thread(access: &RaceSide<Span>, size: u32) -> u32 {
     access.agent.workgroup * size + access.agent.local
 }
 
-fn access_text(access: &Site<Span>) -> &'static str {
+fn access_text(access: &RaceSide<Span>) -> &'static str {
     match access.kind {
         Kind::Store => "store",
         Kind::Load => "load",
@@ -375,7 +375,7 @@ fn object_text<'r>(resources: &'r [Resource], race: &Race) -> &'r str {
 
 /// Two racing accesses as a sentence. `size` is the number of threads in a group.
 pub(super) fn race_text(resources: &[Resource], race: &Race, size: u32, place: &impl Fn(Span) -> String) -> String {
-    let access = |a: &Site<Span>| format!("the {} of thread {} at {}", access_text(a), thread(a, size), place(a.instruction));
+    let access = |a: &RaceSide<Span>| format!("the {} of thread {} at {}", access_text(a), thread(a, size), place(a.instruction));
     let object = object_text(resources, race);
     format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.offset / 4)
 }

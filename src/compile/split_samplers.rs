@@ -60,7 +60,7 @@ pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = 
         for descriptor in resources::descriptors(&decoded) {
             let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
             used_places.push(place);
-            if let ResourceKind::CombinedImageSampler(..) = descriptor.behind {
+            if let ResourceKind::CombinedImageSampler(..) = descriptor.kind {
                 if descriptor.count != Some(1) {
                     let id = descriptor.id;
                     return Err(CannotAdapt(format!("%{id} is an array of combined image samplers, which is not split into two arrays")));
@@ -97,7 +97,7 @@ impl Samplers {
     fn split(&self, words: &Arc<[u32]>) -> Result<Arc<[u32]>, CannotAdapt> {
         let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
         let descriptors = resources::descriptors(&decoded);
-        let combined = |d: &&Descriptor| matches!(d.behind, ResourceKind::CombinedImageSampler(..));
+        let combined = |d: &&Descriptor| matches!(d.kind, ResourceKind::CombinedImageSampler(..));
         let placed = descriptors.iter().filter(combined).filter_map(|d| Some((d.id, *self.0.get(&d.set.zip(d.binding)?)?)));
         let placed: Vec<(u32, Place)> = placed.collect();
         if placed.is_empty() {
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(places, [(1, 7, 5.0), (1, 6, 3.0)]);
         assert_eq!(adapted.images, original.images);
         let decoded = decode(&adapted.words).expect("it decodes");
-        let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
+        let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.kind)).collect::<Vec<_>>();
         found.sort_by_key(|descriptor| descriptor.1);
         let sampled = ResourceKind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
         let at = |binding: u32, kind: ResourceKind| (Some(1), Some(binding), kind);

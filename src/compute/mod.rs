@@ -76,7 +76,7 @@ impl<'m> Uses<'m> {
     pub fn bound(self) -> impl Iterator<Item = (Place, ResourceKind, &'m Variable)> {
         self.needs.descriptors.iter().filter_map(move |d| {
             let place = Place::new(d.set?, d.binding?);
-            Some((place, d.behind, self.module.variable(d.id)?))
+            Some((place, d.kind, self.module.variable(d.id)?))
         })
     }
 

@@ -91,7 +91,7 @@ pub struct Descriptor {
     /// has as many as are bound.
     pub count: Option<u64>,
     /// The resource at each descriptor.
-    pub behind: ResourceKind,
+    pub kind: ResourceKind,
 }
 
 /// The needs of an entry point.
@@ -371,14 +371,14 @@ impl Declared {
                 break;
             }
         }
-        let behind = match variable.class {
+        let kind = match variable.class {
             StorageClass::Uniform if !self.buffer_blocks.contains(&pointee) => ResourceKind::Uniform,
             StorageClass::Uniform | StorageClass::StorageBuffer => ResourceKind::Storage,
             StorageClass::UniformConstant => opaque(decoded, pointee),
             _ => return None,
         };
         let (set, binding) = (self.sets.get(&variable.id).copied(), self.bindings.get(&variable.id).copied());
-        Some(Descriptor { id: variable.id, set, binding, count, behind })
+        Some(Descriptor { id: variable.id, set, binding, count, kind })
     }
 
     /// The variables that are named in the function `entry` or in functions reachable from it.
@@ -604,7 +604,7 @@ mod tests {
     fn what_calls_can_reach_is_needed_and_nothing_else() {
         let needs = needs(&module(), ExecutionModel::GLCompute, "main").expect("it is there");
         assert_eq!(needs.local_size, Some([8, 4, 2]));
-        let places: Vec<_> = needs.descriptors.iter().map(|d| (d.set, d.binding, d.behind)).collect();
+        let places: Vec<_> = needs.descriptors.iter().map(|d| (d.set, d.binding, d.kind)).collect();
         assert_eq!(places, [(Some(0), Some(7), ResourceKind::Storage), (Some(3), Some(2), ResourceKind::Storage)]);
         // The matrix is at 16. Two columns are 16 apart, and the third has 12 bytes.
         assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
@@ -633,10 +633,10 @@ mod tests {
             ("Float 32", "Cube 0 1 0 1 Unknown", "image", ResourceKind::SampledImage(Shape::CubeArray, Texels::Float)),
             ("Float 32", "2D 0 0 1 1 Unknown", "image", ResourceKind::Opaque),
         ];
-        for (component, image, of, behind) in cases {
+        for (component, image, of, kind) in cases {
             let words = assemble(&text(component, image, of), Options::default()).expect("it assembles");
             let found = descriptors(&decode(&words).expect("it decodes"));
-            assert_eq!(found.iter().map(|d| d.behind).collect::<Vec<_>>(), [behind], "{component}, {image}, {of}");
+            assert_eq!(found.iter().map(|d| d.kind).collect::<Vec<_>>(), [kind], "{component}, {image}, {of}");
         }
     }
 

@@ -323,7 +323,7 @@ impl OpenDevice {
         if self.route.re_emits() {
             return Err(format!("{place} is an array of descriptors, which is bound only where the words pass through"));
         }
-        let (what, needed) = match descriptor.behind {
+        let (what, needed) = match descriptor.kind {
             ResourceKind::Storage => ("storage buffers", capabilities::STORAGE_BUFFER_ARRAYS),
             ResourceKind::StorageImage(..) => ("storage images", capabilities::STORAGE_IMAGE_ARRAYS),
             ResourceKind::SampledImage(..) | ResourceKind::Sampler => ("images or samplers", capabilities::TEXTURE_ARRAYS),
@@ -336,7 +336,7 @@ impl OpenDevice {
             return Err(format!("{place} is an array of {what}, which the device does not enable"));
         }
         let is_depth = |format: Format| format.is_depth();
-        let differ = match descriptor.behind {
+        let differ = match descriptor.kind {
             ResourceKind::StorageImage(..) => images().any(|format| Some(format) != images().next()),
             _ => images().any(|format| Some(is_depth(format)) != images().next().map(is_depth)),
         };
@@ -344,7 +344,7 @@ impl OpenDevice {
             return Err(format!("{place} is an array of descriptors of several kinds, which wgpu does not bind"));
         }
         let limits = self.device.limits();
-        let (name, most) = match descriptor.behind {
+        let (name, most) = match descriptor.kind {
             ResourceKind::Sampler => {
                 ("maxPerStageDescriptorUpdateAfterBindSamplers", limits.max_binding_array_sampler_elements_per_shader_stage)
             }
@@ -546,7 +546,7 @@ fn check_resource(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), Strin
         }
         Err(format!("{place} is a {} image, and is given a {} image", kind.name(), image.kind.name()))
     };
-    match (descriptor.behind, buffer, image) {
+    match (descriptor.kind, buffer, image) {
         (ResourceKind::Uniform | ResourceKind::Storage, None, _) => missing("buffer"),
         (ResourceKind::Uniform, Some(buffer), _) if buffer.kind == BufferKind::Uniform => Ok(()),
         (ResourceKind::Storage, Some(buffer), _) if buffer.kind != BufferKind::Uniform => Ok(()),

@@ -87,7 +87,7 @@ fn place(resource: &Resource) -> Option<Place> {
 /// Whether the kind of the contents fits a resource. Text fits every kind.
 fn fits_kind(resource: &Resource, contents: &ResourceInput) -> bool {
     matches!(
-        (&resource.held, contents),
+        (&resource.contents, contents),
         (_, ResourceInput::Text(_))
             | (ResourceContents::Buffer(_), ResourceInput::Bytes(_))
             | (ResourceContents::Texture(_), ResourceInput::Image(_))
@@ -169,7 +169,7 @@ pub fn bind_to(
                 format!("the resource {} is given twice, the second time as {name}", resources[k].name),
             ));
         }
-        let Resource { name, held, .. } = &mut resources[k];
+        let Resource { name, contents: held, .. } = &mut resources[k];
         match held {
             ResourceContents::Buffer(buffer) => fill(program, name, buffer, contents, read)?,
             ResourceContents::Texture(textured) => texel(program, name, textured, contents)?,
@@ -258,7 +258,7 @@ pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image
 /// An example of the argument for a resource.
 fn example(program: &Program, resource: &Resource) -> String {
     let name = &resource.name;
-    match &resource.held {
+    match &resource.contents {
         ResourceContents::Buffer(_) => format!("{name}=u32:zero*64"),
         ResourceContents::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
         ResourceContents::Texture(textured) => {

@@ -226,7 +226,7 @@ fn open_bytes_decide_nothing() {
                 }
             })
         };
-        let (undefined, doubtful) = (of(Known::Undefined), of(Known::Doubtful));
+        let (undefined, doubtful) = (of(Certainty::Undefined), of(Certainty::Doubtful));
         assert_eq!(undefined.decision(), expected, "{text}");
         let of_doubtful = if expected == Decision::Undefined { Decision::Undecided } else { expected };
         assert_eq!(doubtful.decision(), of_doubtful, "{text}");
@@ -261,34 +261,37 @@ fn open_bytes_decide_nothing() {
 #[test]
 fn an_undefined_byte_counts_before_a_doubtful_one() {
     let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| {
-        held.0[0].mark(0..4, Known::Doubtful);
-        held.0[0].mark(9..10, Known::Undefined);
+        held.0[0].mark(0..4, Certainty::Doubtful);
+        held.0[0].mark(9..10, Certainty::Undefined);
     });
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(9)));
     // A write makes bytes decided.
     let mut held = Contents::of(vec![0; 4]);
-    held.mark(0..4, Known::Undefined);
+    held.mark(0..4, Certainty::Undefined);
     let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
     assert_eq!(held.write(&lane), Ok(()));
-    assert_eq!((held.bytes, held.known), (vec![1, 2, 0, 0], vec![Known::Decided, Known::Decided, Known::Undefined, Known::Undefined]));
+    assert_eq!(
+        (held.bytes, held.known),
+        (vec![1, 2, 0, 0], vec![Certainty::Decided, Certainty::Decided, Certainty::Undefined, Certainty::Undefined])
+    );
 }
 
 #[test]
 fn of_bytes_that_are_open_alike_the_first_is_named() {
-    let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| held.0[0].mark(4..12, Known::Doubtful));
+    let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| held.0[0].mark(4..12, Certainty::Doubtful));
     assert_eq!(judgement.open.map(|o| (o.byte, o.place)), Some((4, "line 3: buffer b, IDX 4".into())));
     // The same for components: blue is doubtful, red and green are undefined.
     let judgement = judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| {
-        held.0[0].mark(0..1, Known::Doubtful);
-        held.0[0].mark(1..3, Known::Undefined);
+        held.0[0].mark(0..1, Certainty::Doubtful);
+        held.0[0].mark(1..3, Certainty::Undefined);
     });
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(1)));
     let judgement =
-        judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| held.0[0].mark(0..3, Known::Doubtful));
+        judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| held.0[0].mark(0..3, Certainty::Doubtful));
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undecided, Some(0)));
     // If both buffers have open bytes, the report names the judged one.
     let pair = "BUFFER a DATA_TYPE uint8 DATA 1 2 END\nBUFFER b DATA_TYPE uint8 DATA 1 2 END\nEXPECT b EQ_BUFFER a";
-    let judgement = judged_with(pair, |held| held.0.iter_mut().for_each(|one| one.mark(1..2, Known::Doubtful)));
+    let judgement = judged_with(pair, |held| held.0.iter_mut().for_each(|one| one.mark(1..2, Certainty::Doubtful)));
     assert_eq!(judgement.open.map(|o| (o.buffer, o.byte)), Some((BufferId(1), 1)));
 }
 
@@ -313,7 +316,7 @@ fn bytes_of_several_values_are_compared_as_far_as_they_go() {
     // of these.
     let judgement = judged_with(&format!("{}EXPECT a EQ_BUFFER b", pair(303)), |held| {
         open(held);
-        held.0[1].mark(2..4, Known::Doubtful);
+        held.0[1].mark(2..4, Certainty::Doubtful);
     });
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.buffer)), (Decision::Undecided, Some(BufferId(1))));
     // A NaN has many codes.
@@ -342,7 +345,7 @@ fn errors_of_several_values_have_two_ends() {
         for check in ["a RMSE_BUFFER b", "b RMSE_BUFFER a"] {
             let judgement = at(check, most);
             assert_eq!(judgement.decision(), decision, "{check} {most}");
-            assert!(judgement.open.is_none_or(|o| (o.buffer, o.byte, o.known) == (BufferId(0), 1, Known::OneOf)), "{check} {most}");
+            assert!(judgement.open.is_none_or(|o| (o.buffer, o.byte, o.known) == (BufferId(0), 1, Certainty::OneOf)), "{check} {most}");
         }
     }
     // Both scalars may be one of two: 20 or 22 against 24 or 21. They differ by at least 1.
@@ -401,7 +404,7 @@ fn a_float_of_a_set_is_judged_where_it_stands_as_a_float() {
         assert_eq!(of("float DATA 7 1.5 8", 4, check), decision, "{check}");
     }
     let judgement = judged_with("BUFFER b DATA_TYPE float DATA 1.5 END\nEXPECT b IDX 0 LT 1.2", |held| held.0[0].bound(0, set));
-    assert_eq!(judgement.open.map(|o| (o.byte, o.known)), Some((0, Known::Doubtful)));
+    assert_eq!(judgement.open.map(|o| (o.byte, o.known)), Some((0, Certainty::Doubtful)));
     // As an integer its bits are none of the set's numbers, and half of it is no float.
     assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 NE 9"), Decision::Undecided);
     assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 EQ 9"), Decision::Undecided);
@@ -426,8 +429,9 @@ fn texels_of_wide_channels_and_the_ends_of_images() {
     );
     // Bytes 14 and 15 are the green of the last texel.
     for (byte, decision) in [(14, Decision::Undecided), (15, Decision::Undecided), (11, Decision::Holds)] {
-        let judgement =
-            judged_with(&format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9"), |held| held.0[0].mark(byte..byte + 1, Known::Doubtful));
+        let judgement = judged_with(&format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9"), |held| {
+            held.0[0].mark(byte..byte + 1, Certainty::Doubtful)
+        });
         assert_eq!((judgement.decision(), judgement.open.map_or(byte, |o| o.byte)), (decision, byte));
     }
     // A component may be one of a few codes: all are near, or one is not.

@@ -1,7 +1,7 @@
 //! The draw of a RUN of a graphics pipeline: corners, counts and contents are computed by hand.
 
 use pretty_assertions::assert_eq;
-use smallstep::amber::{Action, Known, Run};
+use smallstep::amber::{Action, Certainty, Run};
 use smallstep::run::amber::draw::{Drawing, drawing};
 use smallstep::run::amber::{Interpreter, Modules, Options, Verdict, check};
 use smallstep_semantics::image::{self, Format};
@@ -140,7 +140,7 @@ fn what_is_bound_and_what_of_it_is_open() {
     let Action::Run(run) = &script.commands[0].action else { panic!("a RUN") };
     let mut held = script.contents();
     let texture = script.buffers.iter().position(|b| b.name == "texture").expect("it is there");
-    held.0[texture].mark(2..3, Known::Undefined);
+    held.0[texture].mark(2..3, Certainty::Undefined);
     let drawing = drawing_of(&script, &held, run);
     // Undefined texels are not recorded here: whatever reads them tracks them.
     assert_eq!(drawing.open, None);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::Decision::{Fails, Holds, Undecided, Undefined};
-use smallstep::amber::{Contents, Known};
+use smallstep::amber::{Certainty, Contents};
 use smallstep::compute;
 use smallstep::run::amber::{End, Engine, Interpreter, Player, Step, Verdict, commands as commands_of};
 use smallstep_semantics::concurrency::Schedule;
@@ -335,7 +335,7 @@ OpStore %p %three";
         let text = script_of(&format!("{FLOATS}\n{types}"), body, data, commands);
         let (machine, reference) = (left_by(&text, &Interpreter::default()), left_by(&text, &reference));
         assert_eq!(machine, reference, "{text}");
-        sets += machine.0[0].known.iter().filter(|known| **known != Known::Decided).count();
+        sets += machine.0[0].known.iter().filter(|known| **known != Certainty::Decided).count();
     }
     assert_eq!(sets, 24);
     let mut wrong = Interpreter::default();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallstep::dispatch::{BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::Random;
 use smallstep::gpu::Route;
-use smallstep::theorem::dispatches::due::{Admitted, RequiredResult};
+use smallstep::theorem::dispatches::required::{Admitted, RequiredResult};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Rules, Set};
 use smallstep_semantics::outcome::Outcome;

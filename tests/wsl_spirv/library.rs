@@ -145,7 +145,7 @@ fn all_calls() -> Vec<Call> {
                     .collect();
             }
             for list in lists {
-                let arguments: Vec<Argument> = list.iter().map(|&t| Argument::Of(t)).collect();
+                let arguments: Vec<Argument> = list.iter().map(|&t| Argument::Typed(t)).collect();
                 let mut found = Vec::new();
                 overloads(&mut env.types, Key::Name(name), &arguments, &mut found);
                 for overload in found {
@@ -173,7 +173,7 @@ fn all_calls() -> Vec<Call> {
         }
         all.extend((6..=16).map(|n| vec![TypeId::scalar(scalar); n]));
         for list in all {
-            let arguments: Vec<Argument> = list.iter().map(|&t| Argument::Of(t)).collect();
+            let arguments: Vec<Argument> = list.iter().map(|&t| Argument::Typed(t)).collect();
             let mut found = Vec::new();
             overloads(&mut env.types, Key::Cast(to), &arguments, &mut found);
             for overload in found {

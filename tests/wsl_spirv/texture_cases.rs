@@ -394,7 +394,7 @@ impl Case {
         let out = Words(&[0; 12]);
         assert_eq!(resources.len(), self.given.len() + 1, "{text}");
         for (resource, given) in resources.iter_mut().zip(self.given.iter().chain([&out])) {
-            match (&mut resource.held, given) {
+            match (&mut resource.contents, given) {
                 (ResourceContents::Texture(textured), Given::Image(format, sides, levels)) => {
                     let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("{text}") };
                     let image = image(*format, shape(textured.kind), *sides, *levels);

@@ -96,8 +96,8 @@ fn decide(module: &mut Module, random: &mut Random, uniform_percent: u32, diverg
     });
 }
 
-/// Puts a barrier into one of the lists of statements, before the jump that ends the list. Usually
-/// it avoids the entry point's own list, where it is late.
+/// Inserts a barrier at a random place of a random list of statements, before the jump that may end
+/// the list. Three times out of four it avoids the outermost list of the entry point.
 fn put_barrier(module: &mut Module, random: &mut Random) {
     let mut blocks = 0u32;
     module.each_block(&mut |_| blocks += 1);

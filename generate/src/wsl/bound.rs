@@ -24,7 +24,7 @@ pub const ELEMENTS: u64 = 4;
 /// texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
     let sampler_limits = SamplerLimits::of(program, resources, seed);
-    (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
+    (0..).zip(resources).all(|(place, resource)| match &mut resource.contents {
         ResourceContents::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
             let count = (elements * u64::from(stride.min(words))).next_multiple_of(buffer.stride.max(1).into());
@@ -59,7 +59,7 @@ impl SamplerLimits {
     /// since a device requires the same of all textures. One seed in eight is exempt from both.
     fn of(program: &Program, resources: &[Resource], seed: u64) -> SamplerLimits {
         let samples = |floats: bool| {
-            resources.iter().any(|resource| match &resource.held {
+            resources.iter().any(|resource| match &resource.contents {
                 ResourceContents::Texture(textured) if !is_writable(textured.kind) => match program.env.types.get(textured.texel) {
                     Type::Scalar(scalar) | Type::Vector(scalar, _) => (scalar == Scalar::Float) == floats,
                     _ => false,
@@ -85,7 +85,7 @@ impl SamplerLimits {
 /// The restrictions that changed the resources of this seed.
 pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
     let sampler_limits = SamplerLimits::of(program, resources, seed);
-    let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, ResourceContents::Sampler(_)));
+    let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.contents, ResourceContents::Sampler(_)));
     let restrictions = samplers.flat_map(|(place, _)| {
         let drawn = drawn_sampler(seed, place);
         let restricted_sampler = sampler_limits.restricted(drawn);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::race::{Access, AtomicOp, Kind, Race, Site};
+use super::race::{Access, AtomicOp, Kind, Race, RaceSide};
 use super::rules::{Ends, Rules};
 use super::scope::{Classes, Scope, Semantics, Topology};
 
@@ -499,7 +499,7 @@ impl<V: Clone + PartialEq> Execution<V> {
             }
             let conflict = (self.rules.conflict)(first.kind.writes(), second.kind.writes());
             if conflict && !ordered && self.race.is_none() && !self.are_mutually_ordered(&self.events[a], &self.events[b]) {
-                let site = |access: &Access| Site { agent: access.agent, instruction: access.instruction, kind: access.kind };
+                let site = |access: &Access| RaceSide { agent: access.agent, instruction: access.instruction, kind: access.kind };
                 self.race = Some(Race {
                     first: site(&first),
                     second: site(&second),

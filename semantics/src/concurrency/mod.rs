@@ -33,7 +33,7 @@ pub mod weak;
 
 pub use axioms::{Event, EventKind, Execution};
 pub use order::Order;
-pub use race::{Access, AtomicOp, Detector, Kind, Race, Site};
+pub use race::{Access, AtomicOp, Detector, Kind, Race, RaceSide};
 pub use rules::{Ends, Rules};
 pub use schedule::{Arrival, Picker, Schedule, Wait, arrival};
 pub use scope::{Agent, Class, Classes, Ordering, Scope, Semantics, Topology};

@@ -6,10 +6,10 @@
 //! of each agent's last access. Bytes are kept in granules of four. A granule is split if an access
 //! covers only a part of it.
 //!
-//! In a language in which a race is undefined behaviour, the first race is enough
-//! ([`Rules::settles`]). There a plain write stands for all accesses before it, and a plain read
-//! stands for the reads that are ordered before it. Otherwise the detector finds all races: for
-//! each access, one race with each site. Then an access stands only for accesses by its own site.
+//! In a language in which a race is undefined behaviour ([`Rules::race_is_undefined`]), the first
+//! race is enough. There a plain write stands for all accesses before it, and a plain read stands
+//! for the reads that are ordered before it. Otherwise the detector finds all races: for each
+//! access, one race with each site. Then an access stands only for accesses by its own site.
 //!
 //! Memory is proportional to the number of bytes touched. Accesses of neighbouring agents share a
 //! node if they have the same epoch and site.
@@ -108,7 +108,7 @@ pub struct Access<P = u32> {
 
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site<P = u32> {
+pub struct RaceSide<P = u32> {
     /// The invocation or thread that accesses.
     pub agent: Agent,
     /// The instruction that accesses.
@@ -121,9 +121,9 @@ pub struct Site<P = u32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race<P = u32> {
     /// The earlier access in this schedule.
-    pub first: Site<P>,
+    pub first: RaceSide<P>,
     /// The later access in this schedule.
-    pub second: Site<P>,
+    pub second: RaceSide<P>,
     /// The number of the object.
     pub object: u32,
     /// The first byte that both accesses touch.
@@ -361,14 +361,14 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         let (epoch, clocks) = self.order.state(agent);
         let topology = *self.order.topology();
         let probe = Probe { agent, epoch, site, static_site, class, clocks, topology, rules: self.rules, sites: &self.sites };
-        let second = Site { agent: access.agent, instruction: static_site.instruction, kind: static_site.kind };
+        let second = RaceSide { agent: access.agent, instruction: static_site.instruction, kind: static_site.kind };
         let mut visit = |cell: &mut Cell, offset: u64| {
             for (site, agents) in cell.iter() {
                 if let Some(first) = probe.race(*site, agents) {
                     let StaticSite { instruction, kind, .. } = probe.sites[*site as usize];
-                    let first = Site { agent: topology.agent(first), instruction, kind };
+                    let first = RaceSide { agent: topology.agent(first), instruction, kind };
                     report(Race { first, second, object, offset });
-                    if probe.rules.settles {
+                    if probe.rules.race_is_undefined {
                         break;
                     }
                 }
@@ -489,8 +489,8 @@ impl<P> Probe<'_, P> {
         let stands_for =
             |other: u32, other_epoch: u32| self.static_site.atomic.is_none() && self.is_ordered_after(other, other_epoch, Classes::NONE);
         match kind {
-            Kind::Store if self.rules.settles => cell.clear(),
-            Kind::Load if self.rules.settles => cell.retain(|(site, agents)| match agents {
+            Kind::Store if self.rules.race_is_undefined => cell.clear(),
+            Kind::Load if self.rules.race_is_undefined => cell.retain(|(site, agents)| match agents {
                 Agents::One(other, other_epoch) => {
                     *site == self.site
                         || self.sites[*site as usize].kind != Kind::Load

@@ -16,7 +16,7 @@ pub struct Ends {
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Whether a race is undefined behaviour. Then the first race is enough.
-    pub settles: bool,
+    pub race_is_undefined: bool,
     /// Given the scopes of two operations: the scope of which both agents must be in one instance.
     /// Exactly then each operation is in the other's scope instance.
     pub common: fn(Scope, Scope) -> Scope,
@@ -55,7 +55,7 @@ pub struct Rules {
 impl Rules {
     /// The memory model.
     pub const MODEL: Rules = Rules {
-        settles: true,
+        race_is_undefined: true,
         common: narrower,
         conflict,
         same_locations: same,

@@ -50,7 +50,7 @@ pub struct Upcoming<V> {
     /// For an atomic access: whether it may read. `None` for a plain access.
     pub atomic: Option<bool>,
     /// The value that memory holds there.
-    pub held: V,
+    pub current: V,
 }
 
 /// An action that an agent has done.
@@ -247,7 +247,7 @@ impl<A: Agents, T> Search<'_, A, T> {
 
     fn hold_initial(&self, execution: &mut Execution<A::Value>, next: &Upcoming<A::Value>) {
         if self.known.contended.contains(&next.at) {
-            execution.hold(next.at, next.held.clone());
+            execution.hold(next.at, next.current.clone());
         }
     }
 

@@ -341,7 +341,7 @@ impl Evaluation<'_> {
             }
             shown.ways += 1;
             shown.steps += steps;
-            shown.unspecified |= opens.met();
+            shown.unspecified |= opens.met_unspecified();
             match ended {
                 Ended::Discarded => shown.discarded += 1,
                 Ended::Value(words) if shown.words.is_empty() => shown.words = words,

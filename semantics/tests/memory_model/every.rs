@@ -104,7 +104,7 @@ fn every_race_is_found() {
 #[test]
 fn every_planted_bug_is_caught() {
     let bugs: &[(&str, Rules)] = &[
-        ("the first race is enough", Rules { settles: true, ..RULES }),
+        ("the first race is enough", Rules { race_is_undefined: true, ..RULES }),
         ("only stores conflict", Rules { conflict: |a, b| a && b, ..RULES }),
         ("loads conflict with loads", Rules { conflict: |_, _| true, ..RULES }),
         ("atomics never exclude each other", Rules { same_locations: |_, _| false, ..RULES }),

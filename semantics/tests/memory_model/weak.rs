@@ -108,7 +108,7 @@ impl Agents for Run<'_> {
         let i = self.index(agent);
         let Some(access) = self.program[i].1.get(self.at[i]).and_then(|next| next.access(agent)) else { return Vec::new() };
         let atomic = if let Kind::Atomic { op, .. } = access.kind { Some(op.reads()) } else { None };
-        vec![Upcoming { at: (access.object, 0, 4), atomic, held: self.memory.get(&access.object).copied().unwrap_or(0) }]
+        vec![Upcoming { at: (access.object, 0, 4), atomic, current: self.memory.get(&access.object).copied().unwrap_or(0) }]
     }
 
     fn step(&mut self, agent: u32) -> Vec<Done<u64>> {

@@ -168,12 +168,12 @@ const BUGS: &[(&str, Bug)] = &[
 ];
 
 fn joins(parts: Parts<'_>, from: Core, to: Core) {
-    let groups = parts.groups.iter_mut().filter(|group| group.joins == operation::core(from));
-    groups.for_each(|group| group.joins = operation::core(to));
+    let groups = parts.groups.iter_mut().filter(|group| group.combine == operation::core(from));
+    groups.for_each(|group| group.combine = operation::core(to));
 }
 
 fn scans(parts: Parts<'_>, from: GroupOperation, to: GroupOperation) {
-    parts.groups.iter_mut().filter(|group| group.over == Some(from)).for_each(|group| group.over = Some(to));
+    parts.groups.iter_mut().filter(|group| group.operation == Some(from)).for_each(|group| group.operation = Some(to));
 }
 
 fn ops(parts: Parts<'_>, from: Core, to: Core) {
@@ -192,7 +192,7 @@ fn the_machine_runs_group_instructions_by_quads() {
     let (differs, wrong) = (scene(differs, &ALL), "an operand that may differ");
     let left = by_machine(&differs, |_| {}).expect("the machine does not show it");
     assert!(left.contains("unsupported"), "{left}");
-    let shown = by_machine(&differs, |parts| parts.groups.iter_mut().for_each(|group| group.same = None));
+    let shown = by_machine(&differs, |parts| parts.groups.iter_mut().for_each(|group| group.uniform_operand = None));
     assert!(shown.is_some_and(|shown| shown != left), "{wrong} is not seen");
     for (what, bug) in BUGS {
         assert!(bodies().any(|body| by_machine(&scene(body, &ALL), *bug).is_some()), "{what} is not seen");

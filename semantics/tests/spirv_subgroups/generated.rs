@@ -79,29 +79,29 @@ fn planted_bugs_are_seen_by_generated_programs() {
     let rows: [(&str, Bug); 12] = [
         ("exclusive scans are inclusive", |parts| {
             of(parts, "", |group| {
-                if group.over == Some(ExclusiveScan) {
-                    group.over = Some(InclusiveScan);
+                if group.operation == Some(ExclusiveScan) {
+                    group.operation = Some(InclusiveScan);
                 }
             })
         }),
-        ("scans are reductions", |parts| of(parts, "IAdd", |group| group.over = Some(Reduce))),
+        ("scans are reductions", |parts| of(parts, "IAdd", |group| group.operation = Some(Reduce))),
         ("clusters are subgroups", |parts| of(parts, "", |group| group.cluster = None)),
         ("clusters are twice as large", |parts| of(parts, "", |group| group.cluster = group.cluster.map(|cluster| 2 * cluster))),
         ("products begin with 0", |parts| of(parts, "IMul", |group| group.identity = 0)),
         ("the least is the greatest", |parts| {
             of(parts, "UMin", |group| {
-                (group.joins, group.identity) = smallstep_semantics::spirv::operation::combination(Op::GroupNonUniformUMax, 32)
+                (group.combine, group.identity) = smallstep_semantics::spirv::operation::combination(Op::GroupNonUniformUMax, 32)
                     .map_or((None, 0), |(operation, identity)| (Some(operation), identity));
             })
         }),
         ("all is any", |parts| {
             of(parts, "NonUniformAll", |group| {
-                group.joins = smallstep_semantics::spirv::operation::core(Op::LogicalOr);
+                group.combine = smallstep_semantics::spirv::operation::core(Op::LogicalOr);
             })
         }),
         ("up is down", |parts| of(parts, "ShuffleUp", |group| group.op = Op::GroupNonUniformShuffleDown)),
         ("the first bit is the last", |parts| of(parts, "FindLSB", |group| group.op = Op::GroupNonUniformBallotFindMSB)),
-        ("bits are counted in all of the ballot", |parts| of(parts, "BitCount", |group| group.over = None)),
+        ("bits are counted in all of the ballot", |parts| of(parts, "BitCount", |group| group.operation = None)),
         ("quads swap nothing", |parts| of(parts, "QuadSwap", |group| group.op = Op::GroupNonUniformShuffle)),
         ("barriers of subgroups order nothing", |parts| {
             parts.blocks.iter_mut().for_each(|block| {

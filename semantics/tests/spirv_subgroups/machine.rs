@@ -60,7 +60,7 @@ fn subgroups_of_several_warps_are_apart() {
         for order in 0..6 {
             let (outcome, watched) = program.run_watched(&dispatch(&buffers, Some(size)), Watch { order, ..Watch::default() });
             assert_eq!(outcome, report.outcome, "{size}, order {order}");
-            assert!(!watched.parted);
+            assert!(!watched.diverged);
         }
     }
 }

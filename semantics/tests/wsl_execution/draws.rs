@@ -68,7 +68,7 @@ fn helpers_that_nothing_can_tell_of_do_not_run() {
                 let watched = Settings { watch: Some(|_, _, _| {}), ..settings.clone() };
                 let (Ending::Shown(all), Ending::Shown(few)) = (draw.run(&watched), draw.run(&settings)) else { continue };
                 assert_eq!((&few.targets, &few.depth, &few.buffers), (&all.targets, &all.depth, &all.buffers), "seed {seed}:\n{text}");
-                assert_eq!((&few.races, &few.apart, few.doubted), (&all.races, &all.apart, all.doubted), "seed {seed}:\n{text}");
+                assert_eq!((&few.races, &few.apart, few.in_doubt), (&all.races, &all.apart, all.in_doubt), "seed {seed}:\n{text}");
                 let meets = ["ddx", "ddy", "fwidth", "Sample"].iter().any(|name| text.contains(name));
                 let stores = draw.resources.iter().any(|resource| resource.is_writable());
                 fewer += u32::from(few.steps < all.steps);
@@ -124,7 +124,7 @@ fn the_place_on_the_screen_is_the_pixels_centre() {
             let derivative = texel[2].floats().hull().expect("a float");
             assert!((derivative.low - 1.0 / f64::from(size[0])).abs() < 1e-6 && (derivative.high - 1.0 / f64::from(size[0])).abs() < 1e-6);
         }
-        assert!(shown.targets[0].doubted.iter().all(|d| !d) && shown.apart.is_empty());
+        assert!(shown.targets[0].in_doubt.iter().all(|d| !d) && shown.apart.is_empty());
     }
 }
 
@@ -172,7 +172,7 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
         vertex float4 v(uint i : SV_VertexID) : SV_Position { float zero = 0; return float4(float(i) / zero, 0, 0, 1); }
         fragment float4 f() : SV_Target 0 { return float4(1, 1, 1, 1); }";
     let shown = of(run(text, true, [2, 2], Vec::new(), &Settings::default()));
-    assert_eq!(shown.targets[0].doubted, [true; 4]);
+    assert_eq!(shown.targets[0].in_doubt, [true; 4]);
     let stores = text.replace("f()", "f(device float[] a : register(u0))");
     let program = program(&stores);
     let (vertex, fragment) = (&program.entry_points[0], &program.entry_points[1]);
@@ -202,7 +202,7 @@ fn a_draw_may_end_once_it_races_and_needs_an_order() {
     let fragment = entry_of(&program, Stage::Fragment, None).expect("there is one");
     let mut resources = resources(&program, None, fragment).expect("a buffer");
     for resource in &mut resources {
-        if let ResourceContents::Buffer(buffer) = &mut resource.held {
+        if let ResourceContents::Buffer(buffer) = &mut resource.contents {
             buffer.words = vec![0];
         }
     }
@@ -321,7 +321,7 @@ fn near(text: &str, places: [[f32; 2]; 3], size: [u32; 2], profile: Profile) -> 
     let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes };
     let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
     for resource in &mut resources {
-        let ResourceContents::Buffer(buffer) = &mut resource.held else { panic!("it is a buffer") };
+        let ResourceContents::Buffer(buffer) = &mut resource.contents else { panic!("it is a buffer") };
         buffer.words = vec![7];
     }
     let draw =
@@ -335,7 +335,7 @@ fn a_draw_is_decided_where_positions_are_within_bounds() {
     for profile in [Profile::Wgsl, Profile::VulkanDefault] {
         let shown = of(near(NEAR, [[-1.2, -1.1], [1.1, -1.15], [-1.1, 0.93]], [4, 4], profile));
         let target = &shown.targets[0];
-        assert!(shown.moved && !shown.doubted && target.doubted.iter().all(|d| !d), "{profile}: {:?}", target.doubted);
+        assert!(shown.moved && !shown.in_doubt && target.in_doubt.iter().all(|d| !d), "{profile}: {:?}", target.in_doubt);
         let covered = target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())).count();
         assert!(covered > 4 && shown.buffers[0][0].only() == Some(7 + covered as u32), "{profile}: {covered}, {:?}", shown.buffers);
         for texel in target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())) {
@@ -347,8 +347,8 @@ fn a_draw_is_decided_where_positions_are_within_bounds() {
     // of this column and the buffer are in doubt.
     let column = (0.25 * 1.03 - 0.013) / 0.9;
     let shown = of(near(NEAR, [[-1.3, -1.3], [column, -1.3], [column, 1.3]], [4, 4], Profile::Wgsl));
-    let doubted: Vec<bool> = (0..16).map(|pixel| shown.targets[0].doubted[pixel]).collect();
-    assert!(shown.moved && shown.doubted && (0..16).all(|pixel| doubted[pixel] == (pixel % 4 == 2)), "{doubted:?}");
+    let doubted: Vec<bool> = (0..16).map(|pixel| shown.targets[0].in_doubt[pixel]).collect();
+    assert!(shown.moved && shown.in_doubt && (0..16).all(|pixel| doubted[pixel] == (pixel % 4 == 2)), "{doubted:?}");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_draw_at_any_place_is_undecided_only_where_fragments_store() {
         .replace("uint i : SV_VertexID", "uint i : SV_VertexID, device uint[] seen : register(u1)")
         .replace("        V r;\n", "        V r;\n        if (i == 0u) { seen[0] = 9u; }\n");
     let shown = of(near(&by_vertex, [[0.0; 2]; 3], [4, 4], Profile::Wgsl));
-    assert!(shown.moved && !shown.doubted && shown.targets[0].doubted.iter().all(|&d| d));
+    assert!(shown.moved && !shown.in_doubt && shown.targets[0].in_doubt.iter().all(|&d| d));
     assert_eq!(shown.buffers[0][0].only(), Some(9));
 }
 
@@ -394,7 +394,7 @@ fn a_triangle_that_is_drawn_again_has_its_depths_again() {
         let shown = of(draw.run(&Settings::default()));
         let target = &shown.targets[0];
         let of = |value: f32| target.texels.iter().filter(|texel| texel[0].only() == Some(value.to_bits())).count();
-        (of(1.0), of(2.0), target.doubted.iter().filter(|d| **d).count())
+        (of(1.0), of(2.0), target.in_doubt.iter().filter(|d| **d).count())
     };
     // The second instance passes where equal depths pass, and only there. No device is in doubt
     // of that.

@@ -70,7 +70,7 @@ fn dispatch<'p>(program: &'p Program, text: &'p str, bound: &[Bound]) -> Dispatc
     let mut resources = Resource::of(program, entry).expect("resources");
     assert_eq!(resources.len(), bound.len());
     for (resource, bound) in resources.iter_mut().zip(bound) {
-        match (&mut resource.held, bound) {
+        match (&mut resource.contents, bound) {
             (ResourceContents::Buffer(buffer), Bound::Words(words)) => buffer.words = words.clone(),
             (ResourceContents::Sampler(sampler), Bound::Sampler(given)) => *sampler = Some(*given),
             (ResourceContents::Texture(textured), Bound::Image(image)) => {

@@ -28,7 +28,7 @@ impl UserNames for Names {
 }
 
 fn of(ids: &[TypeId]) -> Vec<Argument> {
-    ids.iter().map(|&id| Argument::Of(id)).collect()
+    ids.iter().map(|&id| Argument::Typed(id)).collect()
 }
 
 fn found(types: &mut Types, key: Key, arguments: &[Argument]) -> Vec<Overload> {
@@ -142,7 +142,7 @@ fn a_wrong_listing_is_noticed() {
 /// The types that an argument may have. Only a literal may have several.
 fn readings(argument: Argument) -> Vec<TypeId> {
     match argument {
-        Argument::Of(id) => vec![id],
+        Argument::Typed(id) => vec![id],
         Argument::Integer { int, uint } => {
             [(TypeId::FLOAT, true), (TypeId::INT, int), (TypeId::UINT, uint)].into_iter().filter(|x| x.1).map(|x| x.0).collect()
         }
@@ -168,7 +168,7 @@ fn integer_literals_are_of_each_type_that_they_can_be_given() {
             for at in 1..1usize << count.min(5) {
                 let literal = literals[(at + call.len()) % 4];
                 let arguments: Vec<Argument> =
-                    call.iter().enumerate().map(|(i, &id)| if at >> i & 1 == 1 { literal } else { Argument::Of(id) }).collect();
+                    call.iter().enumerate().map(|(i, &id)| if at >> i & 1 == 1 { literal } else { Argument::Typed(id) }).collect();
                 let mut expected = BTreeSet::new();
                 let mut plain: Vec<Vec<TypeId>> = vec![Vec::new()];
                 for argument in &arguments {
@@ -202,7 +202,7 @@ fn call(name: &str, arguments: &str) -> Vec<String> {
             "#" => Argument::Integer { int: true, uint: true },
             "-#" => Argument::Integer { int: true, uint: false },
             "##" => Argument::Integer { int: false, uint: false },
-            _ => Argument::Of(ty(&mut types, a)),
+            _ => Argument::Typed(ty(&mut types, a)),
         })
         .collect();
     let mut out: Vec<String> = found(&mut types, key, &arguments)

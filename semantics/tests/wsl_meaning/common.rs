@@ -138,7 +138,7 @@ pub struct Answer {
 
 /// The built-in function of that name whose parameters have exactly these types.
 pub fn overload(types: &mut Types, name: &str, parameters: &[TypeId]) -> Overload {
-    let arguments: Vec<Argument> = parameters.iter().map(|&id| Argument::Of(id)).collect();
+    let arguments: Vec<Argument> = parameters.iter().map(|&id| Argument::Typed(id)).collect();
     let key = key(types, name);
     let mut found = Vec::new();
     overloads(types, key, &arguments, &mut found);

@@ -2,7 +2,7 @@
 
 use super::{FUEL, FileReport, Ran, Run, instructions};
 use crate::expect::Found;
-use crate::reject::Wrong;
+use crate::reject::FoundError;
 use crate::show::{dispatch_ending, instruction_place, load_code, spirv_ending};
 use rspirv::spirv::ExecutionModel;
 use smallstep::compile::lambda_v as translation;
@@ -19,10 +19,12 @@ impl Run<'_> {
         spirv::assemble(&self.file.text, spirv::Options::default()).map_err(|e| format!("{}: {e}", self.file.name))
     }
 
-    pub(super) fn reject_module(&self) -> Option<Wrong> {
+    pub(super) fn reject_module(&self) -> Option<FoundError> {
         let words = match spirv::assemble(&self.file.text, spirv::Options::default()) {
             Ok(words) => words,
-            Err(e) => return Some(Wrong { code: "assemble".into(), message: e.what, line: e.line as usize, column: e.column as usize }),
+            Err(e) => {
+                return Some(FoundError { code: "assemble".into(), message: e.what, line: e.line as usize, column: e.column as usize });
+            }
         };
         let error = Module::load(&words).err()?;
         let (message, word) = match &error {
@@ -31,7 +33,7 @@ impl Run<'_> {
             other => (other.to_string(), 0),
         };
         let (line, column) = instruction_place(&self.file.text, &words, word);
-        Some(Wrong { code: load_code(&error), message, line, column })
+        Some(FoundError { code: load_code(&error), message, line, column })
     }
 
     /// Runs a module by the relation. Unless a rule is planted, the machine runs it too and must

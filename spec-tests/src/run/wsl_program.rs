@@ -125,7 +125,7 @@ impl Run<'_> {
         } else if self.test.option("size").is_some() {
             let draw = wsl::prepared_draw(&program, &self.file.text, &self.asked_draw()?, &self.file.resources)?;
             let (mut found, fired) = translated::draw(&draw, &asked)?;
-            let (shown, _) = wsl::drew(&program, &self.file.text, &draw, &Settings::default());
+            let (shown, _) = wsl::run_draw(&program, &self.file.text, &draw, &Settings::default());
             found.notes.extend(shown.notes);
             (found, fired)
         } else {
@@ -133,7 +133,7 @@ impl Run<'_> {
             let dispatch = wsl::prepared(&program, &self.file.text, asked.entry, &self.file.resources, self.groups()?)?;
             let (mut found, fired) = translated::dispatch(&dispatch, &asked)?;
             // The results of the source. Where they are definite, the target has the same.
-            let (shown, _) = wsl::ran(&program, &dispatch, &settings);
+            let (shown, _) = wsl::run_dispatch(&program, &dispatch, &settings);
             found.notes.extend(shown.notes);
             (found, fired)
         };

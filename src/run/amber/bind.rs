@@ -11,7 +11,7 @@ use smallstep_semantics::spirv::module::Variable;
 
 use super::draw::{bytes_of, image_of, levels_of, sampler_of, texels_of};
 use super::play::End;
-use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script, View};
+use crate::amber::{BufferId, Buffers, Certainty, Contents, Line, Pipeline, Resource, Script, View};
 use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::ResourceKind;
@@ -278,7 +278,7 @@ fn allow_open(image: &mut Image, contents: &Contents, range: Range<usize>) {
         let anything = Some(Interval::ANY);
         match known {
             _ if !is_aligned => anything,
-            Known::OneOf => match contents.choice(from) {
+            Certainty::OneOf => match contents.choice(from) {
                 Some((start, choice)) if (start, choice.size) == (from, to - from) && choice.codes.nan == 0 => {
                     choice.all().map(|code| image::unpack_allowed(numeric, channel.width, code)).reduce(Interval::hull)
                 }

@@ -15,7 +15,7 @@ use smallstep_semantics::number::Profile;
 use super::modules::Modules;
 use super::play::{End, Engine, Interpreter, Player, Step, commands};
 use super::{requirement, show};
-use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
+use crate::amber::{Action, BufferId, Buffers, Certainty, Check, Choice, Contents, Decision, Expect, Judgement, Line, Open, Script};
 use crate::gpu::Device;
 
 /// Two sides that should agree, and differ.
@@ -180,7 +180,7 @@ pub fn open_text(player: &Player<'_>, open: &Open) -> String {
     let why = player.origin(open.buffer, open.byte);
     match (open.known, why) {
         (_, None) => open.to_string(),
-        (Known::Undefined, Some(why)) => format!("{}: {why}", open.place),
+        (Certainty::Undefined, Some(why)) => format!("{}: {why}", open.place),
         (_, Some(why)) => format!("{}: devices may hold other values: {why}", open.place),
     }
 }
@@ -320,12 +320,12 @@ impl ComparedDevice<'_, '_> {
             let (mut skipped, mut one_of, mut within) = (0, 0, 0);
             for (at, (e, f)) in expected.bytes.iter().zip(&found.bytes).enumerate() {
                 let admitted = match expected.known_at(at) {
-                    Known::Decided => e == f,
-                    Known::OneOf => {
+                    Certainty::Decided => e == f,
+                    Certainty::OneOf => {
                         one_of += 1;
                         expected.choice(at).is_none_or(|(start, choice)| start != at || admits(choice, &found.bytes[at..]))
                     }
-                    Known::Doubtful | Known::Undefined => match expected.set(at) {
+                    Certainty::Doubtful | Certainty::Undefined => match expected.set(at) {
                         Some((start, set)) => {
                             within += 1;
                             start != at || float_at(&found.bytes, at).is_none_or(|x| set.contains(x.into()))

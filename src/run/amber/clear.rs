@@ -6,7 +6,7 @@ use std::ops::Range;
 use smallstep_semantics::image::Codes;
 
 use crate::amber::format::{Channel, Numeric};
-use crate::amber::{Contents, Format, Known};
+use crate::amber::{Certainty, Contents, Format};
 
 /// The clear values of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,12 +75,12 @@ impl ClearValues {
         for texel_bytes in contents.bytes.get_mut(whole.clone()).unwrap_or_default().chunks_exact_mut(size) {
             texel_bytes.copy_from_slice(&texel);
         }
-        contents.mark(whole.clone(), Known::Decided);
+        contents.mark(whole.clone(), Certainty::Decided);
         for start in whole.step_by(size).filter(|_| !open.is_empty()) {
             for (at, size, codes) in &open {
                 match codes {
                     Some(codes) => contents.choose(start + at, *size, codes.clone()),
-                    None => contents.mark(start + at..start + at + size, Known::Doubtful),
+                    None => contents.mark(start + at..start + at + size, Certainty::Doubtful),
                 }
             }
         }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(values.fill(Format::B8G8R8A8_UNORM, &mut contents, 0..8), Ok(()));
         // 0.5 · 255 is 127.5: a device stores 127 or 128.
         assert_eq!(contents.bytes, [128, 0, 255, 255, 128, 0, 255, 255]);
-        let open: Vec<usize> = (0..8).filter(|&i| contents.known_at(i) == Known::OneOf).collect();
+        let open: Vec<usize> = (0..8).filter(|&i| contents.known_at(i) == Certainty::OneOf).collect();
         assert_eq!(open, [0, 4]);
         assert!(
             contents.choice(4).is_some_and(|(_, choice)| choice.codes.admits(127) && choice.codes.admits(128) && !choice.codes.admits(126))

@@ -26,8 +26,8 @@ use smallstep_semantics::spirv::environment::{
 
 use crate::amber::format::{Channel, Numeric};
 use crate::amber::{
-    self, AddressMode, BlendEquation, BlendFactor, BlendOp, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Extent,
-    Filter, Format, FrontFace, Known, Pipeline, PipelineId, Resource, RunKind, Sampler, Scalar, Script, StencilFace, StencilOp, Topology,
+    self, AddressMode, BlendEquation, BlendFactor, BlendOp, BorderColour, BufferId, BufferRange, Buffers, Certainty, Compare, CullMode,
+    Extent, Filter, Format, FrontFace, Pipeline, PipelineId, Resource, RunKind, Sampler, Scalar, Script, StencilFace, StencilOp, Topology,
     VertexData, View,
 };
 use crate::dispatch::MAX_BUFFER_BYTES;
@@ -114,7 +114,7 @@ pub struct Drawing {
     pub depth: Option<Depth>,
     /// The first undecided byte of vertex data, indices or push constants: its buffer, its offset,
     /// and how much is known of it.
-    pub open: Option<(BufferId, usize, Known)>,
+    pub open: Option<(BufferId, usize, Certainty)>,
 }
 
 impl Drawing {
@@ -454,7 +454,7 @@ pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
 struct InputReader<'s> {
     script: &'s Script,
     buffers: &'s Buffers,
-    open: Option<(BufferId, usize, Known)>,
+    open: Option<(BufferId, usize, Certainty)>,
 }
 
 impl<'s> InputReader<'s> {

@@ -14,7 +14,7 @@ use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
 use super::bind::{Bound, BufferAt};
 use super::play::{DispatchInputs, Player};
 use crate::amber::format::Channel;
-use crate::amber::{BufferId, Contents, Format, Known, Line};
+use crate::amber::{BufferId, Certainty, Contents, Format, Line};
 use crate::compute::given::Place;
 use crate::dispatch::{BufferKind, ImageKind};
 use crate::theorem::why_text;
@@ -58,10 +58,10 @@ pub(super) struct OpenParts {
 
 /// Inexact bytes of an image, to be marked together.
 #[derive(Default)]
-pub(super) struct Marks(Vec<(Range<usize>, Known, String)>);
+pub(super) struct Marks(Vec<(Range<usize>, Certainty, String)>);
 
 impl Marks {
-    pub fn push(&mut self, range: Range<usize>, known: Known, why: String) {
+    pub fn push(&mut self, range: Range<usize>, known: Certainty, why: String) {
         self.0.push((range, known, why));
     }
 
@@ -70,7 +70,7 @@ impl Marks {
         self.0.sort_by_key(|(range, ..)| range.start);
         let mut open: Option<(Range<usize>, String)> = None;
         for (range, known, why) in self.0 {
-            if known > Known::OneOf {
+            if known > Certainty::OneOf {
                 player.buffers[id].mark(range.clone(), known);
             }
             match &mut open {
@@ -121,15 +121,15 @@ impl Player<'_> {
         while at < range.end {
             let is_written = |at: usize| written.get(at - range.start).copied().unwrap_or(false);
             let (end, known) = match before.choice(at) {
-                Some((start, choice)) if start == at && at + choice.size <= range.end => (at + choice.size, Known::OneOf),
-                _ => (at + 1, before.known_at(at).max(Known::Decided)),
+                Some((start, choice)) if start == at && at + choice.size <= range.end => (at + choice.size, Certainty::OneOf),
+                _ => (at + 1, before.known_at(at).max(Certainty::Decided)),
             };
-            if known > Known::Decided && !(at..end).any(is_written) {
+            if known > Certainty::Decided && !(at..end).any(is_written) {
                 self.buffers[id].take(at..end, &before);
                 has_kept_bytes = true;
-            } else if known == Known::OneOf {
+            } else if known == Certainty::OneOf {
                 // A part of the scalar is overwritten.
-                (at..end).filter(|&at| !is_written(at)).for_each(|at| self.buffers[id].mark(at..at + 1, Known::Doubtful));
+                (at..end).filter(|&at| !is_written(at)).for_each(|at| self.buffers[id].mark(at..at + 1, Certainty::Doubtful));
             }
             at = end;
         }
@@ -139,13 +139,13 @@ impl Player<'_> {
         let within = |start: u64, end: u64| range.start + start as usize..range.start + end as usize;
         for bytes in &observed.undefined {
             let open = within(bytes.start, bytes.end);
-            self.buffers[id].mark(open.clone(), Known::Undefined);
+            self.buffers[id].mark(open.clone(), Certainty::Undefined);
             self.note(id, open, format!("any value, made at {} ({}), RUN in line {line}", origin_text(bytes), bytes.kind));
         }
         let unsettled = open_parts.unsettled.as_ref().map_or_else(String::new, |why| format!("; {why}"));
         for one in &open_parts.doubtful {
             let open = within(one.start, one.end);
-            self.buffers[id].mark(open.clone(), Known::Doubtful);
+            self.buffers[id].mark(open.clone(), Certainty::Doubtful);
             self.note(id, open, format!("{}, RUN in line {line}{unsettled}", why_text(one.why)));
         }
         for (offset, set) in &open_parts.bounded {
@@ -175,7 +175,7 @@ impl Player<'_> {
         let line = inputs.line;
         let (channels, size) = (observed.format.channels(), observed.format.bytes());
         let mut marks = Marks::default();
-        let mut each = |component: u8, start: u64, end: u64, known: Known, why: String| {
+        let mut each = |component: u8, start: u64, end: u64, known: Certainty, why: String| {
             let Some(channel) = channels.get(component as usize) else { return };
             for texel in start..end {
                 let start = first + texel as usize * size;
@@ -187,10 +187,10 @@ impl Player<'_> {
         for texels in &observed.undefined {
             let origin = texels.made.map_or_else(|| "before".to_string(), origin_text);
             let why = format!("any value, made at {origin} ({}), RUN in line {line}", texels.kind);
-            each(texels.component, texels.start, texels.end, Known::Undefined, why);
+            each(texels.component, texels.start, texels.end, Certainty::Undefined, why);
         }
         for one in doubtful {
-            each(one.component, one.start, one.end, Known::Doubtful, format!("{}, RUN in line {line}", why_text(one.why)));
+            each(one.component, one.start, one.end, Certainty::Doubtful, format!("{}, RUN in line {line}", why_text(one.why)));
         }
         marks.apply(self, id);
     }
@@ -210,7 +210,7 @@ impl Player<'_> {
         let Some(bytes) = observed.image.bytes(0).filter(|bytes| bytes.len() == whole.len()) else { return };
         let mut contents = before.clone();
         contents.bytes[whole.clone()].copy_from_slice(bytes);
-        contents.mark(whole.clone(), Known::Decided);
+        contents.mark(whole.clone(), Certainty::Decided);
         let mut marks = Marks::default();
         let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
         let width = observed.image.size(0).map_or(1, |[width, _]| width);
@@ -245,26 +245,26 @@ impl Player<'_> {
                         true => format!("RUN in line {line} rounds to the format {}", format.name()),
                         false => format!("RUN in line {line} writes one of several values, in the format {}", format.name()),
                     };
-                    marks.push(range, Known::OneOf, why);
+                    marks.push(range, Certainty::OneOf, why);
                 }
                 Component::Within(set) => {
                     // The bytes and the knowledge of them are stored already. Only the origin
                     // is recorded.
                     contents.bound(range.start, *set);
-                    marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
+                    marks.push(range, Certainty::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
-                Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
+                Component::Undecided(why) => marks.push(range, Certainty::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
                 Component::Undefined(made_by) => {
-                    marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", origin_text(made_by)))
+                    marks.push(range, Certainty::Undefined, format!("any value, {}, RUN in line {line}", origin_text(made_by)))
                 }
             }
         }
         for (start, texels) in ways {
             let others = texels[1..].iter().copied().filter(|texel| *texel != texels[0]).collect();
-            let is_open = contents.known_at(start) > Known::Decided;
+            let is_open = contents.known_at(start) > Certainty::Decided;
             if !is_open {
                 contents.choose(start, size, Codes { best: texels[0], others, nan: 0, any: None });
-                marks.push(start..start + size, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
+                marks.push(start..start + size, Certainty::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
             }
         }
         if let Some(other) = other {
@@ -281,9 +281,9 @@ impl Player<'_> {
                     if shown == unwritten {
                         contents.take(range, &before);
                     } else if shown[0] != shown[1] {
-                        contents.mark(range.clone(), Known::Decided);
+                        contents.mark(range.clone(), Certainty::Decided);
                         let undefined = shown.iter().any(|shown| matches!(shown, Some(Component::Undefined(_))));
-                        let known = if undefined { Known::Undefined } else { known.max(Known::Doubtful) };
+                        let known = if undefined { Certainty::Undefined } else { known.max(Certainty::Doubtful) };
                         marks.push(range, known, format!("whether the fragment is there depends on the device, RUN in line {line}"));
                     }
                 }
@@ -309,12 +309,12 @@ impl Player<'_> {
             for (pixel, &best) in stencil.values().iter().enumerate() {
                 let start = pixel * texel + field.offset as usize / 8;
                 let others = stencil.possible(pixel).filter(|value| *value != best).map(u64::from).collect();
-                contents.mark(start..start + 1, Known::Decided);
+                contents.mark(start..start + 1, Certainty::Decided);
                 contents.choose(start, 1, Codes { best: best.into(), others, nan: 0, any: None });
-                if contents.known_at(start) == Known::OneOf {
+                if contents.known_at(start) == Certainty::OneOf {
                     marks.push(
                         start..start + 1,
-                        Known::OneOf,
+                        Certainty::OneOf,
                         format!("the stencil that is stored depends on the device, RUN in line {line}"),
                     );
                 }
@@ -329,7 +329,7 @@ impl Player<'_> {
         for (pixel, [x, y]) in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])).enumerate() {
             let Some(depth) = depths.as_ref().and_then(|depths| depths.depth(x, y)) else { continue };
             let (size, start) = (depth_bits as usize / 8, pixel * texel);
-            contents.mark(start..start + size, Known::Decided);
+            contents.mark(start..start + size, Certainty::Decided);
             let (low, high, best) = (code(depth.0.allowed.low), code(depth.0.allowed.high), code(depth.0.value));
             // The codes of numbers that are not negative have the order of the numbers.
             let few = !depth.0.allowed.nan && depth.0.allowed.low.is_sign_positive() && high >= low && high - low <= MAX_DEPTHS;
@@ -337,8 +337,8 @@ impl Player<'_> {
             contents.choose(start, size, Codes { best, others, nan: 0, any: None });
             let why = || format!("the depth that is stored depends on the device, RUN in line {line}");
             match contents.known_at(start) {
-                _ if !few => marks.push(start..start + size, Known::Doubtful, why()),
-                Known::OneOf => marks.push(start..start + size, Known::OneOf, why()),
+                _ if !few => marks.push(start..start + size, Certainty::Doubtful, why()),
+                Certainty::OneOf => marks.push(start..start + size, Certainty::OneOf, why()),
                 _ => {}
             }
         }
@@ -362,7 +362,7 @@ impl Player<'_> {
 
     /// Makes these bytes doubtful.
     pub(super) fn doubt_bytes(&mut self, id: BufferId, range: Range<usize>, why: String) {
-        self.buffers[id].mark(range.clone(), Known::Doubtful);
+        self.buffers[id].mark(range.clone(), Certainty::Doubtful);
         self.origins[id.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
         self.note(id, range, why);
     }
@@ -386,13 +386,13 @@ impl Player<'_> {
     /// Stores decided bytes. Their number is that of the range.
     pub(super) fn store_bytes(&mut self, id: BufferId, range: Range<usize>, bytes: &[u8]) {
         self.buffers[id].bytes[range.clone()].copy_from_slice(bytes);
-        self.buffers[id].mark(range.clone(), Known::Decided);
+        self.buffers[id].mark(range.clone(), Certainty::Decided);
         self.origins[id.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
     }
 }
 
 /// The bytes, with other bits in open bytes.
 pub(super) fn flipped(contents: &Contents) -> Vec<u8> {
-    let flip = |(at, byte): (usize, &u8)| if contents.known_at(at) > Known::Decided { byte ^ 1 } else { *byte };
+    let flip = |(at, byte): (usize, &u8)| if contents.known_at(at) > Certainty::Decided { byte ^ 1 } else { *byte };
     contents.bytes.iter().enumerate().map(flip).collect()
 }

@@ -22,7 +22,7 @@ use super::modules::{Loaded, Modules};
 use super::watch::Watch;
 use super::{adapted, resolve};
 use crate::amber::{
-    Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, View, judge,
+    Action, BufferId, Buffers, Certainty, Command, Judgement, Line, PipelineId, Run, RunKind, Script, Source, Stage, View, judge,
 };
 use crate::compute::given::Place;
 use crate::compute::report::{self, AssemblyLines, Invocations};
@@ -456,11 +456,11 @@ impl<'s> Player<'s> {
         };
         let engines = &interpreter.engines;
         // Inputs with a set are no more open than other bytes.
-        let known: Vec<Vec<Known>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
+        let known: Vec<Vec<Certainty>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
         let lengths = all.iter().map(|(_, range)| range.len()).collect();
         let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect(), lengths);
         let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
-        let is_decided = known.iter().flatten().all(|known| *known == Known::Decided) && open_image.is_none() && !bound.is_short();
+        let is_decided = known.iter().flatten().all(|known| *known == Certainty::Decided) && open_image.is_none() && !bound.is_short();
         let judged = match &interpreter.by {
             compute::Interpreter::Any if floats && !any_subgroups && is_decided => {
                 compute::judge(module, dispatch, &engines.relation, engines.sets, engines.planted.as_ref()).map_err(refused)?
@@ -536,14 +536,14 @@ impl<'s> Player<'s> {
 
     /// The knowledge of some bytes of a buffer. Empty if all are decided. With `with_sets`, floats
     /// with a set count as known.
-    fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Known> {
+    fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Certainty> {
         let contents = &self.buffers[*buffer];
         if contents.open(range.start, range.len()).is_none() {
             return Vec::new();
         }
-        let mut known: Vec<Known> = range.clone().map(|at| contents.known_at(at)).collect();
+        let mut known: Vec<Certainty> = range.clone().map(|at| contents.known_at(at)).collect();
         for (at, _) in given_sets(contents, range).filter(|_| with_sets) {
-            known[at - range.start..][..4].fill(Known::Decided);
+            known[at - range.start..][..4].fill(Certainty::Decided);
         }
         known
     }
@@ -551,7 +551,7 @@ impl<'s> Player<'s> {
     /// The reason why the results of a RUN that reads an open byte are unknown.
     pub(super) fn unknown_reason(&self, (buffer, at): (BufferId, usize), line: Line) -> String {
         let kind = match self.buffers[buffer].known_at(at) {
-            Known::Undefined => "an undefined value",
+            Certainty::Undefined => "an undefined value",
             _ => "a value that devices differ in",
         };
         let name = &self.script[buffer].name;

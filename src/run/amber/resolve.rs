@@ -12,7 +12,7 @@ use smallstep_semantics::number::sets::Set;
 use super::keep::MAX_ORIGINS;
 use super::play::Player;
 use crate::amber::format::{Field, Numeric};
-use crate::amber::{BufferId, Contents, Known, Line};
+use crate::amber::{BufferId, Certainty, Contents, Line};
 
 /// The most codes of an average that are listed.
 const MAX_CODES: i64 = 16;
@@ -22,18 +22,18 @@ enum Resolved {
     Codes(Codes),
     /// The average of floats, and the greatest magnitude of the samples.
     Float(f64, f64),
-    Open(Known),
+    Open(Certainty),
 }
 
 /// The codes that a component of a sample may have. The error is how much is known of it otherwise.
-fn codes_of(contents: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Known> {
+fn codes_of(contents: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Certainty> {
     match contents.values(start, size) {
         Ok(Some(choice)) => Ok(choice.all().collect()),
         Ok(None) => {
-            let bytes = contents.bytes.get(start..start + size).ok_or(Known::Doubtful)?;
+            let bytes = contents.bytes.get(start..start + size).ok_or(Certainty::Doubtful)?;
             Ok(vec![bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte))])
         }
-        Err((_, known)) => Err(known.max(Known::Doubtful)),
+        Err((_, known)) => Err(known.max(Certainty::Doubtful)),
     }
 }
 
@@ -56,7 +56,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
             let (low, high, count) = (total(i64::min), total(i64::max), samples.len() as i64);
             let (low, high) = (low.div_euclid(count), -(-high).div_euclid(count));
             if high - low > MAX_CODES {
-                return Resolved::Open(Known::Doubtful);
+                return Resolved::Open(Certainty::Doubtful);
             }
             let best = samples.iter().map(|codes| number(&codes[0])).sum::<i64>();
             let best = ((2 * best + count).div_euclid(2 * count)).clamp(low, high);
@@ -69,7 +69,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
             others.sort_unstable();
             others.dedup();
             if others.len() as i64 > MAX_CODES {
-                return Resolved::Open(Known::Doubtful);
+                return Resolved::Open(Certainty::Doubtful);
             }
             Resolved::Codes(Codes { others: others.into_iter().collect(), ..exactly(first) })
         }
@@ -77,7 +77,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
             let values = || samples.iter().map(|codes| f64::from(f32::from_bits(codes[0] as u32)));
             Resolved::Float(values().sum::<f64>() / samples.len() as f64, values().map(f64::abs).fold(0.0, f64::max))
         }
-        _ => Resolved::Open(Known::Doubtful),
+        _ => Resolved::Open(Certainty::Doubtful),
     }
 }
 
@@ -89,7 +89,7 @@ impl Player<'_> {
             let contents = self.buffers[from].clone();
             let mut resolved = self.buffers[to].clone();
             let (size, whole) = (format.texel_size() as usize, resolved.bytes.len());
-            resolved.mark(0..whole, Known::Decided);
+            resolved.mark(0..whole, Certainty::Decided);
             let mut open = Vec::new();
             for texel in (0..whole).step_by(size) {
                 // If components are no whole bytes, the texel is treated as one component.
@@ -104,7 +104,7 @@ impl Player<'_> {
                 for (offset, bits, numeric) in parts {
                     let (start, bytes) = (texel + offset, bits as usize / 8);
                     let sample_codes = |sample: u32| codes_of(&contents, sample as usize * whole + start, bytes);
-                    let found = match (0..samples).map(sample_codes).collect::<Result<Vec<_>, Known>>() {
+                    let found = match (0..samples).map(sample_codes).collect::<Result<Vec<_>, Certainty>>() {
                         Ok(codes) => average(numeric, bits, &codes),
                         Err(known) => Resolved::Open(known),
                     };
@@ -115,10 +115,10 @@ impl Player<'_> {
                             let error_bound = greatest / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
                             resolved.bound(start, Set::of_f32(Interval::point(value).widened(error_bound)));
                         }
-                        Resolved::Float(..) => resolved.mark(start..start + bytes, Known::Doubtful),
+                        Resolved::Float(..) => resolved.mark(start..start + bytes, Certainty::Doubtful),
                         Resolved::Open(known) => resolved.mark(start..start + bytes, known),
                     }
-                    if resolved.known_at(start) > Known::Decided && open.len() < MAX_ORIGINS {
+                    if resolved.known_at(start) > Certainty::Decided && open.len() < MAX_ORIGINS {
                         open.push(start..start + bytes);
                     }
                 }
@@ -157,7 +157,7 @@ mod tests {
         assert!(
             matches!(average_of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value, greatest) if (value, greatest) == (0.5, 1.0))
         );
-        assert!(matches!(average_of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Known::Doubtful)));
+        assert!(matches!(average_of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Certainty::Doubtful)));
         let either = [vec![0, 4], vec![1]];
         assert_eq!(codes(average(Numeric::Unorm, 8, &either)), (1, vec![0, 2, 3]));
     }

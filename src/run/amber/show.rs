@@ -1,7 +1,7 @@
 //! The contents of a script's buffers as text, by their types.
 
 use super::play::Player;
-use crate::amber::{BufferId, Choice, Known, Scalar};
+use crate::amber::{BufferId, Certainty, Choice, Scalar};
 use crate::dispatch::Target;
 use crate::run::Picture;
 
@@ -15,7 +15,7 @@ pub struct Element {
     /// Its value, or "any value".
     pub text: String,
     /// How much is known of it.
-    pub known: Known,
+    pub known: Certainty,
     /// The origin of an undefined or doubtful value.
     pub why: Option<String>,
 }
@@ -29,9 +29,9 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
         let (start, size) = (slot.offset as usize, slot.scalar.size() as usize);
         let bytes = contents.bytes.get(start..start + size)?;
         let open = contents.open(start, size);
-        let known = open.map_or(Known::Decided, |(_, known)| known);
+        let known = open.map_or(Certainty::Decided, |(_, known)| known);
         let text = match (known, contents.values(start, size)) {
-            (Known::Undefined, _) => "any value".into(),
+            (Certainty::Undefined, _) => "any value".into(),
             (_, Ok(Some(choice))) => one_of(choice, slot.scalar),
             (_, Err(_)) if contents.set(start).is_some_and(|(at, _)| at == start) => {
                 let set = contents.set(start).map(|(_, set)| set.to_string()).unwrap_or_default();
@@ -59,7 +59,7 @@ pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
     let texel = |texel: u64| {
         let start = usize::try_from(texel * buffer.stride).ok()?;
         let bytes = contents.bytes.get(start..start.checked_add(size)?)?;
-        let undefined = contents.open(start, size).is_some_and(|(_, known)| known == Known::Undefined);
+        let undefined = contents.open(start, size).is_some_and(|(_, known)| known == Certainty::Undefined);
         (!undefined).then(|| format.unpack(bytes).map(|value| (value.as_f64() as f32).to_bits()))
     };
     let pixels = u64::from(width) * u64::from(height);
@@ -84,7 +84,7 @@ pub fn rows(player: &Player<'_>, id: BufferId, most: u64, line: &mut dyn FnMut(S
         None => {}
     };
     for element in elements(player, id, most) {
-        let doubt = if element.known == Known::Doubtful { " (in doubt)" } else { "" };
+        let doubt = if element.known == Certainty::Doubtful { " (in doubt)" } else { "" };
         match &mut row {
             Some((item, row, why)) if *item == element.item => {
                 *row += &format!(" {}{doubt}", element.text);

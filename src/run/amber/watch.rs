@@ -8,13 +8,13 @@ use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
 use smallstep_semantics::spirv::{Event, Sink};
 
-use crate::amber::Known;
+use crate::amber::Certainty;
 
 /// Watches a dispatch of the relation.
 pub(super) struct Watch<'k> {
     /// The knowledge of the bytes of each buffer in the order of the dispatch, then of the push
     /// constants. Empty if all are decided.
-    known: Vec<&'k [Known]>,
+    known: Vec<&'k [Certainty]>,
     /// The number of bound bytes of each.
     bound: Vec<usize>,
     seen: Seen,
@@ -31,7 +31,7 @@ pub(super) struct Seen {
 }
 
 impl<'k> Watch<'k> {
-    pub fn new(known: Vec<&'k [Known]>, bound: Vec<usize>) -> Watch<'k> {
+    pub fn new(known: Vec<&'k [Certainty]>, bound: Vec<usize>) -> Watch<'k> {
         let written = known.iter().map(|known| vec![false; known.len()]).collect();
         Watch { known, bound, seen: Seen { read: None, past: None, written } }
     }
@@ -67,7 +67,7 @@ impl Sink for Watch<'_> {
             for (first, bytes) in extent.stretches() {
                 let range = first as usize..(first + bytes) as usize;
                 if reads && self.seen.read.is_none() {
-                    let open = known.iter().enumerate().take(range.end).skip(range.start).find(|(_, known)| **known > Known::Decided);
+                    let open = known.iter().enumerate().take(range.end).skip(range.start).find(|(_, known)| **known > Certainty::Decided);
                     self.seen.read = open.map(|(at, _)| (index, at));
                 }
                 if writes {

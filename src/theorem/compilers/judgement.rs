@@ -177,7 +177,7 @@ impl Judgement {
     /// Whether another judgement is alike: the same status, and the same kind of difference, or
     /// without a difference the same cause.
     pub fn is_like(&self, other: &Judgement) -> bool {
-        let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.how.kind());
+        let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.kind.category());
         self.status == other.status
             && match (kind(self), kind(other)) {
                 (None, None) => self.group() == other.group(),

@@ -291,21 +291,21 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
             continue;
         }
         match asked(case, observation, device.route()) {
-            Ok(DeviceCheck { dispatch, due }) => {
+            Ok(DeviceCheck { dispatch, required }) => {
                 dispatches.push(dispatch);
-                expectations.push((seed, due));
+                expectations.push((seed, required));
             }
             Err(Unexpected { what }) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Machine, what, failed: false }),
         }
     }
     for finished in device.run_all(dispatches) {
-        let (seed, due) = &expectations[finished.id as usize];
+        let (seed, required) = &expectations[finished.id as usize];
         let seed = *seed;
         if let DeviceOutcome::Outage(why) = finished.outcome {
             tally.outage.get_or_insert(why);
             continue;
         }
-        match quirk::on_device(due, &finished.outcome) {
+        match quirk::on_device(required, &finished.outcome) {
             Verdict::Agree => tally.device_agrees += 1,
             Verdict::Disagree(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed: false }),
             Verdict::Failed(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed: true }),
@@ -329,7 +329,7 @@ pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut 
         return Verdict::Unchecked(why);
     }
     match asked(case, observed, device.route()) {
-        Ok(DeviceCheck { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
+        Ok(DeviceCheck { dispatch, required }) => quirk::on_device(&required, &device.run(dispatch).outcome),
         Err(unexpected) => Verdict::Unchecked(unexpected.what),
     }
 }
@@ -344,8 +344,8 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
         let case = remedy.applied(&module)?.case();
         let Judged::Observed(observed) = judge(&case, &plan.engines) else { return None };
-        let DeviceCheck { dispatch, due } = asked(&case, &observed, device.route()).ok()?;
-        (quirk::on_device(&due, &device.run(dispatch).outcome) == Verdict::Agree).then_some(name)
+        let DeviceCheck { dispatch, required } = asked(&case, &observed, device.route()).ok()?;
+        (quirk::on_device(&required, &device.run(dispatch).outcome) == Verdict::Agree).then_some(name)
     })
 }
 

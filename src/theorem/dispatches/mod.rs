@@ -8,7 +8,6 @@
 pub use crate::compute::MachineBug;
 
 pub mod campaign;
-pub mod due;
 pub mod engines;
 pub mod fragments;
 mod in_order;
@@ -17,6 +16,7 @@ pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;
 pub mod quirk;
+pub mod required;
 pub mod shaders;
 pub mod translated;
 pub mod uses;
@@ -35,7 +35,7 @@ use crate::compile::bindings;
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::gpu::Route;
-use due::RequiredResult;
+use required::RequiredResult;
 
 /// An engine that runs a dispatch, or a stage before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -176,14 +176,14 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
         (Some((id, instruction)), Outcome::Undefined(undefined)) => {
             let at = undefined.site.as_ref().map_or(usize::MAX, |site| site.instruction as usize);
             if undefined.ub.id() != id {
-                return Err(format!("{id} is due at instruction {instruction}, and it reports {undefined}"));
+                return Err(format!("{id} is expected at instruction {instruction}, and it reports {undefined}"));
             }
             if at != instruction && !twin.also.contains(&at) {
-                return Err(format!("{id} is due at instruction {instruction}, and it reports it at {at}: {undefined}"));
+                return Err(format!("{id} is expected at instruction {instruction}, and it reports it at {at}: {undefined}"));
             }
             Ok(())
         }
-        (Some((id, instruction)), _) => Err(format!("{id} is due at instruction {instruction}, and it ends with {}", ending())),
+        (Some((id, instruction)), _) => Err(format!("{id} is expected at instruction {instruction}, and it ends with {}", ending())),
         (None, Outcome::Observed(observation)) => {
             let word = twin.reached.as_ref().and_then(|reached| reached.word);
             let found = observation.buffers.iter().flat_map(|b| &b.undefined).any(|bytes| {
@@ -194,14 +194,14 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
             match found {
                 true => Ok(()),
                 false => Err(format!(
-                    "an undefined value of {} made at instruction {} is due in word {word:?} of the output, and it shows {:?}",
+                    "an undefined value of {} made at instruction {} is expected in word {word:?} of the output, and it shows {:?}",
                     twin.id,
                     twin.instruction,
                     observation.buffers.iter().flat_map(|b| &b.undefined).next()
                 )),
             }
         }
-        (None, _) => Err(format!("an undefined value of {} is due in the output, and it ends with {}", twin.id, ending())),
+        (None, _) => Err(format!("an undefined value of {} is expected in the output, and it ends with {}", twin.id, ending())),
     }
 }
 
@@ -221,7 +221,7 @@ fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)
 pub fn same(expected: &Observation, found: &Observation) -> Result<(), Unexpected> {
     let places = |o: &Observation| o.buffers.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
     if places(expected) != places(found) {
-        return Err(format!("it observes the buffers {:?}, where {:?} are due", places(found), places(expected)).into());
+        return Err(format!("it observes the buffers {:?}, where {:?} are expected", places(found), places(expected)).into());
     }
     for (e, f) in expected.buffers.iter().zip(&found.buffers) {
         same_bytes(e, &f.bytes)?;
@@ -232,7 +232,7 @@ pub fn same(expected: &Observation, found: &Observation) -> Result<(), Unexpecte
         }
     }
     if expected.instructions != found.instructions {
-        return Err(format!("it executes {} instructions, where {} are due", found.instructions, expected.instructions).into());
+        return Err(format!("it executes {} instructions, where {} are expected", found.instructions, expected.instructions).into());
     }
     Ok(())
 }
@@ -266,7 +266,7 @@ pub struct DeviceCheck {
     /// The dispatch. If its bindings have gaps, [`bindings`] adapts them.
     pub dispatch: ComputeDispatch,
     /// The requirement on the device's result.
-    pub due: RequiredResult,
+    pub required: RequiredResult,
 }
 
 /// The dispatch of a clean case for a device on a route. If the pass `bindings` adapts the words,
@@ -278,8 +278,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result
     let mut expected = observed.clone();
     if places.is_identity() {
         let module = Module::load(&dispatch.words).map_err(|error| Unexpected::from(error.to_string()))?;
-        let due = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
-        return Ok(DeviceCheck { dispatch, due });
+        let required = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+        return Ok(DeviceCheck { dispatch, required });
     }
     for buffer in &mut expected.buffers {
         let place = (buffer.set, buffer.binding);
@@ -299,8 +299,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result
             .map_err(|wrong| Unexpected::from(format!("the pass `bindings` changes what the module shows: {wrong}")))?,
         other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name()).into()),
     }
-    let due = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
-    Ok(DeviceCheck { dispatch, due })
+    let required = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+    Ok(DeviceCheck { dispatch, required })
 }
 
 /// The dispatch of a case, with the bindings of the module.

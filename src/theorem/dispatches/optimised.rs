@@ -211,7 +211,7 @@ pub(super) fn judged(result: Judged, shown_by: &str) -> Verdict<Wrong> {
         Judged::Unchecked(Unchecked::Unsupported(what)) => Verdict::Unchecked(format!("unsupported: {what}")),
         Judged::Unchecked(Unchecked::Limit(what)) => Verdict::Unchecked(what),
         Judged::Disagree(difference) => {
-            let (what, ends) = match difference.how {
+            let (what, ends) = match difference.kind {
                 DifferenceKind::Undefined(undefined) => {
                     let what = format!("{shown_by} has undefined behaviour that the module has not: {}", undefined.ub.id());
                     (what, Ends::Undefined)

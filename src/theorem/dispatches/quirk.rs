@@ -25,7 +25,7 @@ use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, Module, decode};
 
-use super::due::{Admitted, RequiredResult};
+use super::required::{Admitted, RequiredResult};
 use super::{first_undefined, same};
 use crate::compute::carried::DispatchInputs;
 use crate::compute::given::{Assignment, Contents, Place};

@@ -179,7 +179,7 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         after_writer: None,
         difference,
     };
-    match &disagreement.difference.how {
+    match &disagreement.difference.kind {
         DifferenceKind::Undefined(undefined) => {
             disagreement.what = format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id());
             disagreement.after = report::undefined(&after.module.module, undefined, after.assembly.as_ref());
@@ -196,7 +196,7 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         }
         DifferenceKind::Texel { after, .. } => {
             disagreement.after = format!("it shows {after} there");
-            disagreement.what = texel_text(&disagreement.difference.how);
+            disagreement.what = texel_text(&disagreement.difference.kind);
         }
         DifferenceKind::Byte { place, byte, bytes, allowed, .. } => {
             let (place, byte, bytes) = (*place, *byte, *bytes);
@@ -239,13 +239,13 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
 
 /// Explains a difference between draws.
 pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreement {
-    let (what, shown) = match &difference.how {
+    let (what, shown) = match &difference.kind {
         DifferenceKind::Undefined(undefined) => (
             format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id()),
             report::undefined(&after.module, undefined, None),
         ),
         DifferenceKind::Ends(ending) => (format!("AFTER ends without an observation: {ending}"), ending.clone()),
-        DifferenceKind::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
+        DifferenceKind::Texel { after: shown, .. } => (texel_text(&difference.kind), format!("it shows {shown} there")),
         DifferenceKind::Byte { place, byte, bytes, undefined, .. } => {
             let shown = if *undefined { "any value" } else { "another value" };
             let more = if *bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };

@@ -210,10 +210,10 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, draw_after): (&St
     if let Some(what) = observe::unchecked(&of_after) {
         return Judged::Unchecked(what);
     }
-    let disagree = |how| {
+    let disagree = |kind| {
         let schedule = Schedule::default();
         Judged::Disagree(Box::new(Difference {
-            how,
+            kind,
             before: schedule.clone(),
             after: schedule,
             fuel: more,

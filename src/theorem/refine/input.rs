@@ -172,7 +172,7 @@ pub struct Slot {
     /// Its set and binding.
     pub place: Place,
     /// The fewest bytes that it may have.
-    pub least: u64,
+    pub min_bytes: u64,
     /// The stride of its runtime array in bytes, if it has one.
     pub stride: Option<u64>,
     /// Its bytes, if all inputs share them.
@@ -244,15 +244,15 @@ impl<'m> Shape<'m> {
             if slots.iter().any(|slot| slot.place.whole() == place.whole()) {
                 continue;
             }
-            let mut least = least_size(uses, place);
+            let mut min_bytes = least_size(uses, place);
             let mut given = settings.pinned.iter().filter(|(at, _)| at.whole() == place.whole()).map(|(_, bytes)| bytes.clone());
             let count = given.clone().count() as u64;
             let name = uses[0].name_of(variable);
-            if let Some(bytes) = given.clone().find(|bytes| (bytes.len() as u64) < least) {
-                return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
+            if let Some(bytes) = given.clone().find(|bytes| (bytes.len() as u64) < min_bytes) {
+                return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {min_bytes}", bytes.len())));
             }
             if resource == ResourceKind::Uniform && count == 0 {
-                least = least.next_multiple_of(QUAD);
+                min_bytes = min_bytes.next_multiple_of(QUAD);
             }
             let array = runtime_array(module, module.resource_type(variable));
             let stride = array.map(|(_, stride)| stride);
@@ -261,7 +261,7 @@ impl<'m> Shape<'m> {
                 (array, one - none)
             });
             let places = descriptors(module, variable, place, count)?;
-            slots.extend(places.map(|place| Slot { place, least, stride, pinned: given.next(), variable: *variable, array }));
+            slots.extend(places.map(|place| Slot { place, min_bytes, stride, pinned: given.next(), variable: *variable, array }));
             if given.next().is_some() {
                 return Err(Mismatch(format!("more buffers are given for {place} than {name} has descriptors")));
             }
@@ -495,7 +495,7 @@ fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
 /// The size of a buffer: with room for every invocation, or among others the least that is allowed
 /// if `tight`.
 fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
-    let Some(stride) = slot.stride else { return slot.least.max(4) };
+    let Some(stride) = slot.stride else { return slot.min_bytes.max(4) };
     let per_invocation = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
     let elements = match (tight, random.below(4)) {
         (0, _) => invocations.max(16) * per_invocation,
@@ -507,9 +507,9 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
         _ => invocations + u64::from(random.below(4)),
     };
     // A buffer has at least one byte, and at least the size of its variable's type.
-    let least_elements = u64::from(slot.least < 4);
+    let least_elements = u64::from(slot.min_bytes < 4);
     let elements = elements.max(least_elements).min((MAX_ARRAY / stride).max(1));
-    slot.least + elements * stride
+    slot.min_bytes + elements * stride
 }
 
 /// Values by type. Those of one member or array have one level, which is at most the given one. A
@@ -586,7 +586,7 @@ mod tests {
         let slot = &shape.slots[0];
         let mut counts = Vec::new();
         for elements in [5, 2, 0, 40, 3, 41] {
-            let bytes = slot.least + 16 * elements;
+            let bytes = slot.min_bytes + 16 * elements;
             let (cells, count) = shape.first_cells(0, bytes);
             assert_eq!(cells[..count], shape.cells(slot, bytes), "of {elements} elements");
             counts.push(count);

@@ -60,7 +60,7 @@ pub enum Judged {
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// The kind of difference and its place.
-    pub how: DifferenceKind,
+    pub kind: DifferenceKind,
     /// The schedule of BEFORE. If AFTER has an observation, BEFORE's is nearest to it.
     pub before: Schedule,
     /// The schedule of AFTER that shows the difference.
@@ -147,7 +147,7 @@ impl fmt::Display for Texels {
 
 impl DifferenceKind {
     /// The kind of difference, which stays the same while an input is made smaller.
-    pub fn kind(&self) -> &'static str {
+    pub fn category(&self) -> &'static str {
         match self {
             DifferenceKind::Undefined(undefined) => undefined.ub.id(),
             DifferenceKind::Ends(_) => "no observation",
@@ -500,7 +500,7 @@ impl Allowed<'_> {
                 let schedule = Schedule::default();
                 let (before, after) = (schedule.clone(), schedule);
                 return Judged::Disagree(Box::new(Difference {
-                    how: DifferenceKind::Ends(failure),
+                    kind: DifferenceKind::Ends(failure),
                     before,
                     after,
                     fuel,
@@ -622,8 +622,8 @@ impl Sides<'_> {
     /// The difference between AFTER and BEFORE. `None` if BEFORE allows all that differs. The error
     /// says why this is not known.
     fn decide(&self, of_before: &KnownOutcomes, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Option<Difference>, String> {
-        let difference = |how, before: &Schedule| Difference {
-            how,
+        let difference = |kind, before: &Schedule| Difference {
+            kind,
             before: before.clone(),
             after: schedule.clone(),
             fuel: self.fuel,

@@ -33,7 +33,7 @@ pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, set
 /// As [`minimal`], with another judge of inputs.
 pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     let Judged::Disagree(difference) = judge(&input) else { return input };
-    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.how.kind(), remaining: MAX_INPUTS };
+    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.kind.category(), remaining: MAX_INPUTS };
     loop {
         let previous = shrinking.best.clone();
         shrinking.groups();
@@ -65,7 +65,7 @@ impl Shrinking<'_> {
             return false;
         }
         self.remaining -= 1;
-        let differs_alike = matches!((self.judge)(&input), Judged::Disagree(d) if d.how.kind() == self.kind);
+        let differs_alike = matches!((self.judge)(&input), Judged::Disagree(d) if d.kind.category() == self.kind);
         if differs_alike {
             self.best = input;
         }
@@ -90,11 +90,11 @@ impl Shrinking<'_> {
 
     /// Tries fewer elements of a runtime array.
     fn shorten(&mut self, at: usize) {
-        let Slot { least, stride: Some(stride), .. } = self.shape.slots[at] else { return };
-        let mut step = (self.best.buffers[at].bytes.len() as u64).saturating_sub(least) / stride;
+        let Slot { min_bytes, stride: Some(stride), .. } = self.shape.slots[at] else { return };
+        let mut step = (self.best.buffers[at].bytes.len() as u64).saturating_sub(min_bytes) / stride;
         while step > 0 {
             let length = self.best.buffers[at].bytes.len() as u64;
-            let shorter = length.checked_sub(step * stride).filter(|&shorter| shorter >= least.max(1));
+            let shorter = length.checked_sub(step * stride).filter(|&shorter| shorter >= min_bytes.max(1));
             let accepted = shorter.is_some_and(|shorter| {
                 let mut input = self.best.clone();
                 input.buffers[at].bytes.truncate(shorter as usize);

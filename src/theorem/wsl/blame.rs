@@ -29,7 +29,7 @@ use crate::compile::wsl::{Options, Witness};
 use crate::dispatch::{BufferBinding, BufferKind, Dispatch, DrawDispatch, DrawResult, ImageBinding, SamplerBinding, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::blame::{Blame, instruction_text};
-use crate::theorem::dispatches::due::RequiredResult;
+use crate::theorem::dispatches::required::RequiredResult;
 use crate::theorem::probe::Unblamed;
 use crate::theorem::refine::draws::{DrawPart, Stages, includes};
 use crate::theorem::{expected_text, float_text};
@@ -752,7 +752,7 @@ mod tests {
         let program = validate(text).program.expect("valid");
         let entry = &program.entry_points[0];
         let mut resources = Resource::of(&program, entry).expect("resources");
-        let ResourceContents::Buffer(buffer) = &mut resources[0].held else { panic!("a buffer") };
+        let ResourceContents::Buffer(buffer) = &mut resources[0].contents else { panic!("a buffer") };
         buffer.words = [0.5f32, 1.5, 2.5, -1.0].map(f32::to_bits).to_vec();
         let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };
         let case = Case::from(Subject::Dispatch(&dispatch));
@@ -786,7 +786,7 @@ mod tests {
         let entry = &program.entry_points[0];
         let mut resources = Resource::of(&program, entry).expect("resources");
         for (resource, words) in resources.iter_mut().zip([vec![0x3f80_0000; 8], vec![0]]) {
-            let ResourceContents::Buffer(buffer) = &mut resource.held else { panic!("a buffer") };
+            let ResourceContents::Buffer(buffer) = &mut resource.contents else { panic!("a buffer") };
             buffer.words = words;
         }
         let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };

@@ -34,7 +34,7 @@ impl Bound {
         let mut bound = Bound::default();
         for &Binding { ref register, set, binding, kind, .. } in bindings {
             let resource = resources.iter().find(|r| r.register == *register);
-            match (kind, resource.map(|r| &r.held)) {
+            match (kind, resource.map(|r| &r.contents)) {
                 (BindingKind::Buffer(..), Some(ResourceContents::Buffer(buffer))) if buffer.words.is_empty() => {
                     return Err("a buffer has no bytes".into());
                 }

@@ -295,7 +295,7 @@ impl Judge<'_> {
     fn compared(&self, shown: &Shown, target_result: &TargetResult) -> Result<Compared, Wrong> {
         let mut compared = Compared { open: shown.unspecified, ..Compared::default() };
         let width = self.draw.size[0].max(1) as usize;
-        let doubted = |pixel: usize| shown.targets.iter().any(|t| t.doubted.get(pixel) == Some(&true));
+        let doubted = |pixel: usize| shown.targets.iter().any(|t| t.in_doubt.get(pixel) == Some(&true));
         let at = |pixel: usize| {
             let doubt = if doubted(pixel) { ", which devices may see otherwise," } else { "" };
             format!("pixel ({}, {}){doubt}", pixel % width, pixel / width)
@@ -344,7 +344,7 @@ impl Judge<'_> {
             _ => return Err("there are other depths than the source has".into()),
         }
         let bytes = |set, binding| target_result.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
-        if (self.on_device || shown.moved) && shown.doubted {
+        if (self.on_device || shown.moved) && shown.in_doubt {
             // A fragment whose presence is uncertain stores in the buffers.
             compared.lanes.undecided += target_result.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
             return Ok(compared);

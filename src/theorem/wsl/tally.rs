@@ -99,7 +99,7 @@ impl ProgramResult {
         };
         self.stages.extend(stages.iter().map(|stage| (stage.to_string(), 1)));
         for resource in resources {
-            if let ResourceContents::Texture(textured) = &resource.held {
+            if let ResourceContents::Texture(textured) = &resource.contents {
                 self.textures.insert(textured.kind.name().into(), 1);
             }
         }

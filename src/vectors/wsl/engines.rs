@@ -148,7 +148,7 @@ impl Dispatch {
     /// # Errors
     /// If the case has more or fewer entries of a kind than there are resources.
     pub(super) fn entries(&self, resources: &[Resource]) -> Result<Vec<ResourceEntry<'_>>, String> {
-        let count = |is_kind: fn(&ResourceContents) -> bool| resources.iter().filter(|r| is_kind(&r.held)).count();
+        let count = |is_kind: fn(&ResourceContents) -> bool| resources.iter().filter(|r| is_kind(&r.contents)).count();
         let lists = [
             ("buffers", self.buffers.len(), count(|contents| matches!(contents, ResourceContents::Buffer(_)))),
             ("images", self.images.len(), count(|contents| matches!(contents, ResourceContents::Texture(_)))),
@@ -158,7 +158,7 @@ impl Dispatch {
             return Err(format!("`{list}` has {has}; `{}` takes {takes}", self.entry));
         }
         let (mut buffers, mut images, mut samplers) = (self.buffers.iter(), self.images.iter(), self.samplers.iter());
-        let next_entry = |resource: &Resource| match resource.held {
+        let next_entry = |resource: &Resource| match resource.contents {
             ResourceContents::Buffer(_) => buffers.next().map(ResourceEntry::Buffer),
             ResourceContents::Texture(_) => images.next().map(ResourceEntry::Image),
             ResourceContents::Sampler(_) => samplers.next().map(ResourceEntry::Sampler),
@@ -205,7 +205,7 @@ impl<'a> ResourceEntry<'a> {
             ResourceEntry::Image(entry) => ("image", &entry.name, &entry.register, entry.ty.as_str()),
             ResourceEntry::Sampler(entry) => ("sampler", &entry.name, &entry.register, ""),
         };
-        let needed = type_name(program, &resource.held);
+        let needed = type_name(program, &resource.contents);
         if (&resource.name, &resource.register, needed.as_str()) != (name, register, ty) {
             let of_type = |ty: &str| if ty.is_empty() { String::new() } else { format!(" of {ty}") };
             let (has, needs) = (of_type(ty), of_type(&needed));
@@ -218,7 +218,7 @@ impl<'a> ResourceEntry<'a> {
             found if found == needed => Ok(()),
             found => Err(format!("`expected` of `{name}` has {found} lanes; {needed} are needed")),
         };
-        match (&mut resource.held, self) {
+        match (&mut resource.contents, self) {
             (ResourceContents::Buffer(buffer), ResourceEntry::Buffer(entry)) => {
                 let scalars = scalars_of(program, name, buffer.element)?;
                 let needed_scalars = u64::from(entry.elements) * scalars.len() as u64;
@@ -272,7 +272,7 @@ struct Parts {
 
 impl Parts {
     fn of(program: &Program, resource: &Resource) -> Result<Parts, String> {
-        Ok(match (&resource.held, resource.texture()) {
+        Ok(match (&resource.contents, resource.texture()) {
             (ResourceContents::Buffer(buffer), _) => {
                 Parts { stride: buffer.stride as usize, scalars: scalars_of(program, &resource.name, buffer.element)? }
             }

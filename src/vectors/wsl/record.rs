@@ -298,9 +298,9 @@ fn record_dispatch(
     rules.extend(fired);
     let mut dispatch = Dispatch { entry: entry.into(), groups, buffers: Vec::new(), images: Vec::new(), samplers: Vec::new(), spirv: None };
     for (k, (resource, lanes)) in grid.resources().iter().zip(lanes).enumerate() {
-        let (name, register, ty) = (resource.name.clone(), resource.register.clone(), type_name(&program, &resource.held));
+        let (name, register, ty) = (resource.name.clone(), resource.register.clone(), type_name(&program, &resource.contents));
         let expected = if resource.is_writable() { lanes } else { Vec::new() };
-        match &resource.held {
+        match &resource.contents {
             ResourceContents::Buffer(buffer) => dispatch.buffers.push(Buffer {
                 name,
                 register,

@@ -65,7 +65,7 @@ static INSTANCES: LazyLock<Instances> = LazyLock::new(|| {
             Name::Getter | Name::Setter => continue,
         };
         for signature in row.signatures {
-            let ts: Vec<TypeId> = signature.over.map_or(vec![TypeId::VOID], |range| range.fixed.iter().collect());
+            let ts: Vec<TypeId> = signature.variable_range.map_or(vec![TypeId::VOID], |range| range.fixed.iter().collect());
             for t in ts {
                 let Some((parameters, result)) = instance(&types, signature, t) else { continue };
                 let i = Instance { name, parameters, result, stages: row.stages };
@@ -266,7 +266,7 @@ impl Generator {
                     continue;
                 }
                 let of_textures =
-                    signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
+                    signature.variable_range.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
                 if of_textures && self.may_call(row.stages) && ty.is_none_or(|ty| signature.result.of(&self.types, texture, 0) == Some(ty))
                 {
                     candidates.push((name, signature));

@@ -111,7 +111,7 @@ impl Draw<'_> {
             common: Common::new(self.text, settings, OpenTerms::new(settings.strategy, Ways::default()), settings.fuel),
             resources: &self.resources,
             compiled,
-            memory: Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false },
+            memory: Memory { buffers: &mut buffers, opaques: &opaques, undefined, in_doubt: false },
             unspecified: chosen,
         };
         let rows = vertex::rows(&mut engine, self, stages.vertex.as_ref(), &stages.interface)?;
@@ -122,7 +122,7 @@ impl Draw<'_> {
         let target = |t: &Texels| Target {
             number: t.number,
             texels: t.texels.iter().map(|texel| texel.map(definite)).collect(),
-            doubted: t.doubted.clone(),
+            in_doubt: t.in_doubt.clone(),
         };
         let Machine { memory, common: Common { opens, apart, moved, fuel, .. }, unspecified, .. } = engine;
         Ok(Ending::Shown(Box::new(Shown {
@@ -131,9 +131,9 @@ impl Draw<'_> {
             buffers: possible(memory.buffers, &memory.undefined),
             races: Vec::new(),
             apart,
-            doubted: memory.doubted,
+            in_doubt: memory.in_doubt,
             moved,
-            unspecified: unspecified || opens.met(),
+            unspecified: unspecified || opens.met_unspecified(),
             complete: true,
             ways: 1,
             steps: settings.fuel - fuel,

@@ -210,7 +210,7 @@ pub struct Target {
     pub texels: Vec<[Possible; 4]>,
     /// By pixel, whether a device may show something else, because an edge passes the centre or a
     /// depth test may go either way.
-    pub doubted: Vec<bool>,
+    pub in_doubt: Vec<bool>,
 }
 
 /// The results of a draw.
@@ -229,7 +229,7 @@ pub struct Shown {
     pub apart: Vec<UnmetOperation>,
     /// Whether the buffers are in doubt, because a fragment that devices may or may not have stores
     /// in a buffer.
-    pub doubted: bool,
+    pub in_doubt: bool,
     /// Whether a triangle may be in several places, because a vertex position is not known to the
     /// bit. Then nothing is known about pixels and buffers in doubt.
     pub moved: bool,
@@ -459,7 +459,7 @@ impl WayResult<'_> {
         let target = |t: &Texels| Target {
             number: t.number,
             texels: t.texels.iter().map(|texel| texel.map(|word| opens.possible(word))).collect(),
-            doubted: t.doubted.clone(),
+            in_doubt: t.in_doubt.clone(),
         };
         Shown {
             targets: self.attachments.targets.iter().map(target).collect(),
@@ -467,9 +467,9 @@ impl WayResult<'_> {
             buffers: (0..buffers).map(words).collect(),
             races: self.races.clone(),
             apart: apart.clone(),
-            doubted: memory.doubted,
+            in_doubt: memory.in_doubt,
             moved: *moved,
-            unspecified: opens.met(),
+            unspecified: opens.met_unspecified(),
             complete: false,
             ways: 1,
             steps: self.world.steps,
@@ -484,7 +484,7 @@ impl Shown {
         let or = |all: &mut Possible, more: Possible| *all = std::mem::replace(all, Possible::Any).or(more);
         for (all, more) in self.targets.iter_mut().zip(other.targets) {
             all.texels.iter_mut().flatten().zip(more.texels.into_iter().flatten()).for_each(|(all, more)| or(all, more));
-            all.doubted.iter_mut().zip(more.doubted).for_each(|(all, more)| *all |= more);
+            all.in_doubt.iter_mut().zip(more.in_doubt).for_each(|(all, more)| *all |= more);
         }
         self.buffers.iter_mut().flatten().zip(other.buffers.into_iter().flatten()).for_each(|(all, more)| or(all, more));
         if let (Some(all), Some(more)) = (&mut self.depth, other.depth) {
@@ -504,7 +504,7 @@ impl Shown {
                 self.apart.push(apart);
             }
         }
-        self.doubted |= other.doubted;
+        self.in_doubt |= other.in_doubt;
         self.moved |= other.moved;
         self.unspecified |= other.unspecified;
         self.ways += 1;

@@ -37,7 +37,7 @@ pub struct Texels {
     /// By pixel, row after row from the top.
     pub(super) texels: Vec<[Word; 4]>,
     /// By pixel, whether a device may show something else.
-    pub(super) doubted: Vec<bool>,
+    pub(super) in_doubt: Vec<bool>,
 }
 
 impl Texels {
@@ -52,12 +52,12 @@ impl Texels {
 pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: Presence) {
     let same = target.texels[pixel] == value;
     match presence {
-        Presence::Sure => (target.texels[pixel], target.doubted[pixel]) = (value, false),
+        Presence::Sure => (target.texels[pixel], target.in_doubt[pixel]) = (value, false),
         Presence::Here => {
             target.texels[pixel] = value;
-            target.doubted[pixel] |= !same;
+            target.in_doubt[pixel] |= !same;
         }
-        Presence::Elsewhere => target.doubted[pixel] |= !same,
+        Presence::Elsewhere => target.in_doubt[pixel] |= !same,
     }
 }
 
@@ -90,7 +90,8 @@ impl Attachments {
             None => None,
             Some(compare) => Some(DepthStencil::new(DepthBuffer::new(Format::D32Sfloat, size[0], size[1], 1.0)?, compare, true)),
         };
-        let empty = |&(number, _): &(u32, usize)| Texels { number, texels: vec![[Word::Bits(0); 4]; pixels], doubted: vec![false; pixels] };
+        let empty =
+            |&(number, _): &(u32, usize)| Texels { number, texels: vec![[Word::Bits(0); 4]; pixels], in_doubt: vec![false; pixels] };
         Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
     }
 
@@ -134,7 +135,7 @@ impl Attachments {
     /// nothing is known.
     pub(super) fn doubt_all(&mut self) {
         for target in &mut self.targets {
-            target.doubted.iter_mut().for_each(|d| *d = true);
+            target.in_doubt.iter_mut().for_each(|d| *d = true);
         }
         if let Some(depth_stencil) = &mut self.depth {
             (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| depth_stencil.doubt(pixel));

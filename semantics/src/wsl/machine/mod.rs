@@ -145,13 +145,13 @@ pub struct Memory<'a> {
     /// no value is to be chosen. Empty if all words have values.
     pub undefined: Vec<Vec<bool>>,
     /// Whether a doubtful thread of a draw has stored in it.
-    pub doubted: bool,
+    pub in_doubt: bool,
 }
 
 impl<'a> Memory<'a> {
     /// Buffers, without textures and samplers.
     pub fn of(buffers: &'a mut [Vec<u32>]) -> Memory<'a> {
-        Memory { buffers, opaques: &[], undefined: Vec::new(), doubted: false }
+        Memory { buffers, opaques: &[], undefined: Vec::new(), in_doubt: false }
     }
 }
 

@@ -267,7 +267,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
     macro_rules! has_no_effect {
         ($object:expr) => {{
             let outside = $object >= BUFFERS;
-            shared.memory.doubted |= doubtful && outside;
+            shared.memory.in_doubt |= doubtful && outside;
             helper && outside
         }};
     }

@@ -54,7 +54,7 @@ pub(super) fn call(
                         None => texture.any_code(chooser, c),
                     })
                     .collect();
-                shared.memory.doubted |= stage.doubtful;
+                shared.memory.in_doubt |= stage.doubtful;
                 if !chooser.open && !stage.helper {
                     let at = bytes as usize / 4;
                     let memory = &mut *shared.memory;

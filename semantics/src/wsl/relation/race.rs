@@ -24,7 +24,7 @@ pub const MAX_RACES: usize = 1000;
 pub const ATOMIC: Kind = Kind::Atomic { op: AtomicOp::ReadModifyWrite, scope: Scope::Device, semantics: Semantics::RELAXED };
 
 /// The parameters of the memory model.
-pub const RULES: Rules = Rules { settles: false, ..Rules::MODEL };
+pub const RULES: Rules = Rules { race_is_undefined: false, ..Rules::MODEL };
 
 /// A pair of accesses that race, by their places. Objects have the numbers of
 /// [`crate::wsl::memory::Memory`]. A thread of a draw is a group of its own.

@@ -67,7 +67,7 @@ impl<'p> Traces<'p> {
     /// If there are too many threads, or the resources do not fit the entry point.
     pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, trace_settings: &TraceSettings) -> Result<Traced, InvalidInput> {
         let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, trace_settings.strategy);
-        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
+        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, in_doubt: false };
         let settings = Settings { strategy: trace_settings.strategy, fuel: trace_settings.fuel, ..Settings::default() };
         if self.entry.stage == Stage::Fragment {
             let start = |lane: usize| {

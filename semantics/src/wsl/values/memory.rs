@@ -48,7 +48,7 @@ pub struct Memory {
     pub races: Option<Box<Races>>,
     /// Whether device memory is in doubt. A thread of a draw that a device may not have has stored
     /// to it, or a thread that a device may have has not.
-    pub doubted: bool,
+    pub in_doubt: bool,
     /// The textures and samplers, by object.
     pub opaques: crate::wsl::texture::Opaques,
 }

@@ -327,20 +327,20 @@ pub struct Group {
     /// The value to vote on, combine or pass to other lanes.
     pub value: Slots,
     /// The operand that selects a lane, a distance or a direction, if there is one.
-    pub chosen: Slots,
+    pub selector: Slots,
     /// The shape of the value.
     pub shape: Shape,
     /// The operation that combines two votes or values.
-    pub joins: Option<Operation>,
+    pub combine: Option<Operation>,
     /// The identity element of that operation.
     pub identity: u64,
     /// The group operation: over which lanes values are combined, or bits are counted.
-    pub over: Option<rspirv::spirv::GroupOperation>,
+    pub operation: Option<rspirv::spirv::GroupOperation>,
     /// The number of lanes of a cluster, if values are combined in clusters.
     pub cluster: Option<u32>,
     /// The id of the operand that must be the same in all lanes which execute the instruction
     /// together, if there is one. It is the value or the selecting operand.
-    pub same: Option<u32>,
+    pub uniform_operand: Option<u32>,
     /// The slots of the result.
     pub to: Slots,
 }

@@ -129,7 +129,7 @@ fn shaded(vertices: &mut Vertices<'_, '_>, program: &FragmentProgram, dispatch: 
         let count = (all - first).min(side_by_side);
         for lane in 0..count {
             for (variable, scalars) in vertices.inputs(first + lane)? {
-                lanes.give(lane as usize, variable.id, &scalars);
+                lanes.set_input(lane as usize, variable.id, &scalars);
             }
         }
         lanes.run_lanes(count, dispatch.limits.instructions).ok()?;
@@ -137,7 +137,7 @@ fn shaded(vertices: &mut Vertices<'_, '_>, program: &FragmentProgram, dispatch: 
             vertices.leave(first + lane, |variable| {
                 let (kind, invocation) = (Unspecified::UnwrittenOutput, first + lane);
                 let unwritten = Origin { kind, instruction: variable.instruction, invocation };
-                lanes.left(lane as usize, variable.id, unwritten).collect()
+                lanes.output(lane as usize, variable.id, unwritten).collect()
             });
         }
     }
@@ -168,11 +168,11 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
                 Err(ended) => return Err(ended.map(|_| Picture::default())),
             }
             let is_inner = fragments.give_inner(first + count, |variable, index, four| match four {
-                Ok(bits) => quads.give_four(count, variable.id, index, bits),
+                Ok(bits) => quads.set_quad_input(count, variable.id, index, bits),
                 Err(kind) => {
                     for of_quad in 0..4 {
                         let origin = Origin { kind, instruction: variable.instruction, invocation: 4 * (first + count) + of_quad };
-                        quads.give_one((4 * count + of_quad) as usize, variable.id, index, &Scalar::undefined(origin));
+                        quads.set_input_scalar((4 * count + of_quad) as usize, variable.id, index, &Scalar::undefined(origin));
                     }
                 }
             });
@@ -182,7 +182,7 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
                     quads.help(lane);
                 }
                 for (variable, scalars) in fragments.inputs(of_quad, 4 * first + lane as u32) {
-                    quads.give(lane, variable.id, &scalars);
+                    quads.set_input(lane, variable.id, &scalars);
                 }
             }
             count += 1;
@@ -191,11 +191,11 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
             quads.run(count, fuel).map_err(|broken| ending(fragments, module, broken))?;
         }
         let ended =
-            fragments.end_all_inner((first, count), quads.staying(count), |variable, index| quads.left_of_all(count, variable.id, index));
+            fragments.end_all_inner((first, count), quads.staying(count), |variable, index| quads.output_column(count, variable.id, index));
         for quad in (0..count).filter(|_| !ended) {
             let lane = |of_quad| Lane { quads, lane: 4 * quad as usize + of_quad, number: 4 * (first + quad) + of_quad as u32 };
             let lanes = [lane(0), lane(1), lane(2), lane(3)];
-            if !fragments.end_inner(first + quad, &lanes, |variable, index| quads.left_of_four(quad, variable.id, index)) {
+            if !fragments.end_inner(first + quad, &lanes, |variable, index| quads.quad_output(quad, variable.id, index)) {
                 fragments.ended(first + quad, &lanes);
                 fragments.commit();
             }
@@ -241,6 +241,6 @@ impl Ended for Lane<'_, '_> {
 
     fn output(&self, variable: &Variable) -> Scalars {
         let unwritten = Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: self.number };
-        self.quads.left(self.lane, variable.id, unwritten).collect()
+        self.quads.output(self.lane, variable.id, unwritten).collect()
     }
 }

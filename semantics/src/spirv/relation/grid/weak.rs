@@ -173,8 +173,8 @@ impl<'m> Agents for Grid<'m, '_, DispatchInvocations<'m>> {
             };
             let object = self.object(extent.object);
             for cell in &extent.cells {
-                let held = self.shared.held(extent.object, *cell, (config.index(), agent));
-                accesses.push(Upcoming { at: (object, cell.offset, cell.bytes.into()), atomic, held });
+                let current = self.shared.held(extent.object, *cell, (config.index(), agent));
+                accesses.push(Upcoming { at: (object, cell.offset, cell.bytes.into()), atomic, current });
             }
         }
         accesses

@@ -16,8 +16,8 @@ impl Parser<'_> {
         }
         let (mut n, mut sizes) = (1, true);
         loop {
-            // No expression statement has these tokens after a name and its indices: their
-            // operators have no effect.
+            // An expression statement has an effect. So no operator without effects follows a name
+            // and its indices, and the name is a type if one of these tokens follows.
             match (self.nth(n), self.nth(n + 1), self.nth(n + 2)) {
                 (T::Identifier | T::Reserved, ..) | (T::LeftBracket, T::RightBracket, _) | (T::Star, T::AddressSpace(_), _) => return true,
                 (word, T::Equal | T::Comma | T::Semicolon, _) if word.is_keyword() => return true,
@@ -26,7 +26,8 @@ impl Parser<'_> {
                     let Some(after) = self.after_brackets(n) else { return false };
                     n = after;
                 }
-                // Neither is a product, nor a relation, whose right side is no part of a type.
+                // Products and comparisons have no effect either. But these tokens after `<` cannot
+                // belong to type arguments, so the statement is a comparison, which is rejected.
                 (T::Star, T::Identifier | T::Star | T::LeftBracket, _) => return sizes,
                 (T::Less, _, next) => return sizes && !matches!(next, T::Semicolon | T::LeftParen | T::Plus | T::Minus | T::Slash),
                 _ => return false,

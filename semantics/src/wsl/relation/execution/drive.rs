@@ -200,7 +200,7 @@ fn note_helper_access(memory: &mut Memory, thread: &ThreadParts, at: Address) ->
     if memory.object(at.object).space != AddressSpace::Device {
         return false;
     }
-    memory.doubted |= stage.doubtful;
+    memory.in_doubt |= stage.doubtful;
     stage.helper
 }
 

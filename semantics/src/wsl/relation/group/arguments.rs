@@ -63,7 +63,7 @@ pub struct Resource {
     /// Its register, as `u0` or `u0, space1`.
     pub register: String,
     /// Its contents.
-    pub held: ResourceContents,
+    pub contents: ResourceContents,
     /// The names of other arguments with the same register.
     pub others: Vec<String>,
 }
@@ -91,7 +91,7 @@ impl Resource {
         for item in &entry.inputs {
             let Some((Semantic::Register(register, space), _)) = item.semantic else { continue };
             let name = item.name.map_or("", |n| program.env.names.name(n)).to_string();
-            let held = match program.env.types.get(item.ty) {
+            let contents = match program.env.types.get(item.ty) {
                 Type::ArrayReference(space, element) => {
                     let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
                     let Some(stride) = words else {
@@ -112,7 +112,7 @@ impl Resource {
                 }
             };
             let register = register_text(program, register, space);
-            let next = Resource { name, register, held, others: Vec::new() };
+            let next = Resource { name, register, contents, others: Vec::new() };
             match resources.iter_mut().find(|r| r.register == next.register) {
                 None => resources.push(next),
                 Some(first) => first.join(&next, program)?,
@@ -127,7 +127,7 @@ impl Resource {
     /// # Errors
     /// If the two cannot be one resource.
     pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), InvalidInput> {
-        let compatible = match (&mut self.held, &next.held) {
+        let compatible = match (&mut self.contents, &next.contents) {
             (ResourceContents::Buffer(a), ResourceContents::Buffer(b)) if a.space == b.space => {
                 for other in [(b.element, b.stride)].iter().chain(&b.others) {
                     if other.0 != a.element && !a.others.contains(other) {
@@ -141,7 +141,7 @@ impl Resource {
             _ => false,
         };
         if !compatible {
-            let (first, before, after) = (&self.name, self.held.type_text(program), next.held.type_text(program));
+            let (first, before, after) = (&self.name, self.contents.type_text(program), next.contents.type_text(program));
             return Err(InvalidInput::new(
                 InputFault::Type,
                 format!("`{first}` is {before} and `{}` is {after}, and both are in {}", next.name, next.register),
@@ -157,7 +157,7 @@ impl Resource {
 
     /// The buffer of an array reference. `None` for other resources.
     pub fn buffer(&self) -> Option<&Buffer> {
-        match &self.held {
+        match &self.contents {
             ResourceContents::Buffer(buffer) => Some(buffer),
             _ => None,
         }
@@ -165,7 +165,7 @@ impl Resource {
 
     /// Whether threads can store to it.
     pub fn is_writable(&self) -> bool {
-        match &self.held {
+        match &self.contents {
             ResourceContents::Buffer(buffer) => buffer.space == AddressSpace::Device,
             ResourceContents::Texture(texture) => is_writable(texture.kind),
             ResourceContents::Sampler(_) => false,
@@ -174,7 +174,7 @@ impl Resource {
 
     /// The texture and the type of its texels, if one is bound.
     pub fn texture(&self) -> Option<(&Texture, TypeId)> {
-        match &self.held {
+        match &self.contents {
             ResourceContents::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
             _ => None,
         }
@@ -187,14 +187,14 @@ impl Resource {
 
     /// Sets the words of an array reference.
     pub fn fill(&mut self, words: &[u32]) {
-        if let ResourceContents::Buffer(buffer) = &mut self.held {
+        if let ResourceContents::Buffer(buffer) = &mut self.contents {
             buffer.words = words.to_vec();
         }
     }
 
     /// The object that stands for the resource.
     fn object(&self, opens: &mut OpenTerms) -> Object {
-        let (space, words) = match &self.held {
+        let (space, words) = match &self.contents {
             ResourceContents::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
             ResourceContents::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
                 (AddressSpace::Device, texture.words(opens))
@@ -206,7 +206,7 @@ impl Resource {
 
     /// The texture or sampler that its object stands for. `None` for buffers.
     pub(super) fn opaque(&self) -> Option<Opaque> {
-        match &self.held {
+        match &self.contents {
             ResourceContents::Buffer(_) => None,
             ResourceContents::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
             ResourceContents::Sampler(sampler) => sampler.map(Opaque::Sampler),

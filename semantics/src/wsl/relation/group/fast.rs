@@ -42,7 +42,7 @@ impl Dispatch<'_> {
             let _ = flat_words(&self.resources, &self.arguments(&shared, at(group, self.groups), at(thread, size), thread), words);
         };
         let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
-        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
+        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, in_doubt: false };
         let (ended, mut stats) = compiled.dispatch(Grid { groups, threads }, &mut arguments, &mut memory, settings)?;
         stats.choices += u64::from(chosen);
         let undefined = memory.undefined;
@@ -75,7 +75,7 @@ impl Outside {
             let open = object.words.iter().any(|word| word.definite().is_none());
             undefined.push(if open { object.words.iter().map(|word| word.definite().is_none()).collect() } else { Vec::new() });
         }
-        Outside { buffers, opaques: resources.iter().map(Resource::opaque).collect(), undefined, chosen: opens.met() }
+        Outside { buffers, opaques: resources.iter().map(Resource::opaque).collect(), undefined, chosen: opens.met_unspecified() }
     }
 }
 

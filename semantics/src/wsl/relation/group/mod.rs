@@ -257,7 +257,7 @@ impl<'k> Pass<'k> {
         }
         self.shown.ways += 1;
         self.shown.steps += run.steps;
-        self.shown.unspecified |= run.world.opens.met();
+        self.shown.unspecified |= run.world.opens.met_unspecified();
         self.fired.iter_mut().zip(&run.fired).for_each(|(all, fired)| *all |= fired);
         self.halted = run.halted.clone();
         if self.halted.is_some() {

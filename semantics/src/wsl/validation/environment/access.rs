@@ -182,11 +182,11 @@ impl Environment {
         if matches!(self.types.get(ty), Type::Struct(_) | Type::Array(..) | Type::Pointer(..) | Type::ArrayReference(..)) {
             return None;
         }
-        let mut arguments = vec![Argument::Of(ty)];
+        let mut arguments = vec![Argument::Typed(ty)];
         let name = match part {
             Part::Field(f) => format!("operator.{}", self.names.name(f)),
             Part::Element => {
-                arguments.push(Argument::Of(TypeId::UINT));
+                arguments.push(Argument::Typed(TypeId::UINT));
                 "operator[]".to_string()
             }
         };
@@ -196,7 +196,7 @@ impl Environment {
         if !set {
             return Some(Found { callee: Callee::Library(getter.function), ty: getter.result });
         }
-        arguments.push(Argument::Of(getter.result));
+        arguments.push(Argument::Typed(getter.result));
         library::overloads(&mut self.types, library::Key::Name(&format!("{name}=")), &arguments, &mut found);
         found.pop().map(|setter| Found { callee: Callee::Library(setter.function), ty: getter.result })
     }

@@ -52,7 +52,7 @@ pub enum Key<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// An expression of that right-value type.
-    Of(TypeId),
+    Typed(TypeId),
     /// An integer literal without `u`. It can have the type `float`. It can have the types below if
     /// they represent its value.
     Integer {
@@ -67,7 +67,7 @@ impl Argument {
     /// The types with fixed ids that the argument can have.
     fn set(self) -> TypeSet {
         match self {
-            Argument::Of(id) => TypeSet::one(id),
+            Argument::Typed(id) => TypeSet::one(id),
             Argument::Integer { int, uint } => TypeSet::one(TypeId::FLOAT)
                 .or(if int { TypeSet::one(TypeId::INT) } else { TypeSet::EMPTY })
                 .or(if uint { TypeSet::one(TypeId::UINT) } else { TypeSet::EMPTY }),
@@ -77,7 +77,7 @@ impl Argument {
     /// Whether the argument can have the type that the pattern stands for, given that `T`.
     fn fits(self, types: &Types, pattern: Pattern, t: TypeId, letters: usize) -> bool {
         match self {
-            Argument::Of(id) => pattern.matches(types, t, letters, id),
+            Argument::Typed(id) => pattern.matches(types, t, letters, id),
             Argument::Integer { .. } => pattern.of(types, t, letters).is_some_and(|id| self.set().has(id)),
         }
     }
@@ -166,7 +166,7 @@ impl LibraryFunction {
 
     /// The type that the signature's variable stands for. `None` if it has no variable.
     pub fn variable(self) -> Option<TypeId> {
-        self.signature().over.map(|_| self.t)
+        self.signature().variable_range.map(|_| self.t)
     }
 
     /// The address space of the parameter at that index. `None` if its pattern is no pointer.
@@ -276,7 +276,7 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
             }
             && signature.parameters.iter().zip(arguments).all(|(p, a)| a.fits(types, *p, t, letters))
     };
-    let Some(range) = &signature.over else {
+    let Some(range) = &signature.variable_range else {
         if fits(TypeId::VOID) {
             found(TypeId::VOID);
         }
@@ -290,14 +290,14 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
     // An argument whose parameter is `T` itself, or a cast whose result is, restricts `T`.
     let (mut fixed, mut other) = (range.fixed, None);
     let cast = match key {
-        Key::Cast(id) => Some((&signature.result, Argument::Of(id))),
+        Key::Cast(id) => Some((&signature.result, Argument::Typed(id))),
         Key::Name(_) => None,
     };
     for (pattern, argument) in signature.parameters.iter().zip(arguments.iter().copied()).chain(cast) {
         if let Pattern::T = pattern {
             fixed = fixed.and(argument.set());
             match argument {
-                Argument::Of(id) if id.0 >= BUILT_IN => other = Some(id),
+                Argument::Typed(id) if id.0 >= BUILT_IN => other = Some(id),
                 _ => {}
             }
         }
@@ -330,7 +330,7 @@ pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut 
             let (mut spaces, mut parameters) = (0, SmallVec::with_capacity(arguments.len()));
             for (i, (argument, pattern)) in arguments.iter().zip(signature.parameters).enumerate() {
                 parameters.push(match *argument {
-                    Argument::Of(id) => {
+                    Argument::Typed(id) => {
                         if let (Pattern::Pointer(..), Type::Pointer(space, _)) = (pattern, types.get(id)) {
                             spaces |= (space as u16) << (2 * i);
                         }
@@ -349,7 +349,7 @@ pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut 
 /// Whether a built-in function of that name has exactly these parameter types: seed 004 "Checking
 /// the coherence of operators and functions", last step.
 pub fn declares(types: &Types, key: Key, parameters: &[TypeId]) -> bool {
-    let arguments: SmallVec<[Argument; 4]> = parameters.iter().map(|&id| Argument::Of(id)).collect();
+    let arguments: SmallVec<[Argument; 4]> = parameters.iter().map(|&id| Argument::Typed(id)).collect();
     let mut declared = false;
     for (entry, word) in entries(key, parameters.len()) {
         instances(types, key, entry.signature(), word, &arguments, |_| declared = true);

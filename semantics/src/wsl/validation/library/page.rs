@@ -46,7 +46,7 @@ fn signatures(types: &Types, row: &Row) -> String {
     // Neighbouring signatures with the same types of `T` share one list of these types.
     let mut groups: Vec<(Option<String>, Vec<String>)> = Vec::new();
     for signature in row.signatures {
-        let range = signature.over.as_ref().map(range_text);
+        let range = signature.variable_range.as_ref().map(range_text);
         let head = format!("`{}`", printer.head(name, signature));
         match groups.last_mut() {
             Some((last, heads)) if *last == range => heads.push(head),

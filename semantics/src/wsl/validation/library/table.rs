@@ -58,7 +58,7 @@ pub enum Name {
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// The types that `T` can be. `None` if `T` does not occur.
-    pub over: Option<Range>,
+    pub variable_range: Option<Range>,
     /// The types of the parameters.
     pub parameters: &'static [Pattern],
     /// The type of the result.
@@ -91,12 +91,12 @@ pub struct Section {
 
 /// A signature over a variable.
 pub(super) const fn over(range: Range, parameters: &'static [Pattern], result: Pattern) -> Signature {
-    Signature { over: Some(range), parameters, result }
+    Signature { variable_range: Some(range), parameters, result }
 }
 
 /// A signature without variable.
 pub(super) const fn plain(parameters: &'static [Pattern], result: Pattern) -> Signature {
-    Signature { over: None, parameters, result }
+    Signature { variable_range: None, parameters, result }
 }
 
 /// A function that every stage may call.

@@ -145,7 +145,7 @@ pub fn all_named(types: &Types, key: Key, count: Option<usize>, names: &dyn User
 fn signature_text(types: &Types, key: Key, signature: &Signature, word: Word, names: &dyn UserNames) -> Option<String> {
     let mut printer = Printer { types, names, letters: Some(word.indices().len()), t: None };
     let over = signature
-        .over
+        .variable_range
         .map(|range| Range { fixed: TypeSet(range.fixed.iter().filter(|&t| word.fits(types, t)).fold(0, |s, t| s | 1 << t.0)), ..range });
     match key {
         Key::Name(name) => {

@@ -56,7 +56,7 @@ impl PartialEq for Library {
 
 impl Library {
     pub(super) fn is(&self, f: LibraryFunction) -> bool {
-        let variable = self.signature.over.map(|_| self.t);
+        let variable = self.signature.variable_range.map(|_| self.t);
         std::ptr::eq(self.row, f.row())
             && std::ptr::eq(self.signature, f.signature())
             && f.variable() == variable
@@ -130,7 +130,7 @@ fn instances(
 ) {
     let letters = word.len();
     for &(row, signature) in rows.iter().filter(|(_, s)| s.parameters.len() == operands.len()) {
-        let mut ts: Vec<TypeId> = match &signature.over {
+        let mut ts: Vec<TypeId> = match &signature.variable_range {
             None => vec![TypeId::VOID],
             Some(range) => {
                 let mut ts: Vec<TypeId> = range.fixed.iter().collect();
@@ -309,7 +309,7 @@ impl Recheck<'_> {
         let signature = f.signature();
         let t = f.variable().unwrap_or(TypeId::VOID);
         let letters = f.word().len();
-        let in_range = signature.over.is_none_or(|range| range.has(types, t));
+        let in_range = signature.variable_range.is_none_or(|range| range.has(types, t));
         let parameters = signature.parameters.len() == arguments.len()
             && signature.parameters.iter().zip(arguments).enumerate().all(|(i, (p, a))| {
                 let same_space = match (p, types.get(*a)) {

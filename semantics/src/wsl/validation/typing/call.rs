@@ -63,7 +63,7 @@ impl Operand {
     /// Whether the argument can have the type.
     pub fn takes(self, ty: TypeId) -> bool {
         match self.argument {
-            Argument::Of(of) => of == ty,
+            Argument::Typed(of) => of == ty,
             Argument::Integer { int, uint } => match ty {
                 TypeId::INT => int,
                 TypeId::UINT => uint,
@@ -178,7 +178,7 @@ impl Checker<'_> {
         let mut combinations: Vec<SmallVec<[TypeId; 4]>> = vec![SmallVec::new()];
         for o in operands {
             let types: SmallVec<[TypeId; 3]> = match o.argument {
-                Argument::Of(ty) => smallvec![ty],
+                Argument::Typed(ty) => smallvec![ty],
                 Argument::Integer { .. } => [TypeId::INT, TypeId::UINT, TypeId::FLOAT].into_iter().filter(|ty| o.takes(*ty)).collect(),
             };
             combinations = combinations
@@ -271,7 +271,7 @@ impl Checker<'_> {
 
     fn operand_name(&self, o: Operand) -> String {
         match o.argument {
-            Argument::Of(ty) => self.name(ty),
+            Argument::Typed(ty) => self.name(ty),
             Argument::Integer { .. } => "an integer literal".into(),
         }
     }

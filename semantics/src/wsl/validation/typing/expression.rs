@@ -300,7 +300,7 @@ impl Checker<'_> {
         let judged = self.expr(e);
         let (target, ty) = self.target(judged, rule, &format!("the operand of {}", &step.function()["operator".len()..]))?;
         let operator = self.builder.env.names.intern(step.function());
-        let operands = smallvec![super::call::Operand { argument: Argument::Of(ty), literal: false }];
+        let operands = smallvec![super::call::Operand { argument: Argument::Typed(ty), literal: false }];
         let resolution = self.resolve_call(operator, operands, rule, span)?;
         if resolution.result != ty {
             let (found, needed) = (self.name(resolution.result), self.name(ty));
@@ -340,7 +340,7 @@ pub fn t_operator_plus_equal(c: &mut Checker, operator: Symbol, e1: core::ExprId
     let sign = format!("{}=", &c.builder.env.names.name(operator)["operator".len()..]);
     let Some((target, ty)) = c.target(left, rule, &format!("the left side of {sign}")) else { return Judged::Wrong };
     let Some(second) = c.argument(right) else { return Judged::Wrong };
-    let operands = smallvec![super::call::Operand { argument: Argument::Of(ty), literal: false }, second];
+    let operands = smallvec![super::call::Operand { argument: Argument::Typed(ty), literal: false }, second];
     let Some(resolution) = c.resolve_call(operator, operands, rule, span) else { return Judged::Wrong };
     if resolution.result != ty {
         let (found, needed) = (c.name(resolution.result), c.name(ty));

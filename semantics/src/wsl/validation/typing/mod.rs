@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
     fn argument(&self, judged: Judged) -> Option<call::Operand> {
         match judged {
             Judged::Wrong => None,
-            Judged::Typed(id) => Some(call::Operand { argument: Argument::Of(self.value_type(id).right()), literal: false }),
+            Judged::Typed(id) => Some(call::Operand { argument: Argument::Typed(self.value_type(id).right()), literal: false }),
             // An expression that ends in a literal is resolved as one, since it can have the
             // same types.
             Judged::Integer(_, n, _) => Some(call::Operand {

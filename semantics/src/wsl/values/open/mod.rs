@@ -131,7 +131,7 @@ pub struct OpenTerms {
     decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
     /// Whether an unspecified value was chosen or met.
-    met: bool,
+    met_unspecified: bool,
     full: bool,
     /// The number of visits to terms, to find the possible values of terms.
     work: std::cell::Cell<u64>,
@@ -166,7 +166,7 @@ impl OpenTerms {
             rewriting: None,
             decisions: Vec::new(),
             choices: FxHashMap::default(),
-            met: false,
+            met_unspecified: false,
             full: false,
             work: std::cell::Cell::new(0),
             found: std::cell::RefCell::default(),
@@ -176,8 +176,8 @@ impl OpenTerms {
     }
 
     /// Whether an unspecified value was met, whether chosen or carried.
-    pub fn met(&self) -> bool {
-        self.met
+    pub fn met_unspecified(&self) -> bool {
+        self.met_unspecified
     }
 
     /// Whether there were more terms than [`MAX_TERMS`], or it took too much work to find their
@@ -209,7 +209,7 @@ impl OpenTerms {
     /// A new unspecified value: one of these, or any of the type. A definite run takes the first,
     /// or `first`.
     pub fn leaf(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
-        self.met = true;
+        self.met_unspecified = true;
         if self.strategy != Strategy::Carry {
             let number = self.number();
             return Word::Bits(self.strategy.one_of(self.thread, number, values, of, first).unwrap_or(first));
@@ -512,7 +512,7 @@ impl Unspecified for OpenTerms {
     fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
         match self.strategy.undefined(what, values, of, first) {
             Some(bits) => {
-                self.met = true;
+                self.met_unspecified = true;
                 Word::Bits(bits)
             }
             None => self.leaf(values, of, first),
@@ -532,7 +532,7 @@ impl OpenTerms {
     /// A new unspecified `uint` below the bound.
     fn unspecified_below(&mut self, bound: u32) -> Word {
         if self.strategy != Strategy::Carry {
-            self.met = true;
+            self.met_unspecified = true;
             let number = self.number();
             return Word::Bits(self.strategy.choose(self.thread, number, u64::from(bound)).unwrap_or(0) as u32);
         }

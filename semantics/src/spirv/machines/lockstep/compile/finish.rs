@@ -105,7 +105,7 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
         Op::Group => {
             let group = &program.groups[code.c as usize];
             defines.extend(group.to.iter().flat_map(|&slot| registers(slot)));
-            uses.extend(group.value.iter().chain(&group.chosen).flat_map(|&slot| registers(slot)));
+            uses.extend(group.value.iter().chain(&group.selector).flat_map(|&slot| registers(slot)));
         }
         Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote | Op::Widen => {}
         Op::IsHelper => defines.extend(set(code.d)),

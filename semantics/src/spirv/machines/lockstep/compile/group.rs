@@ -25,18 +25,19 @@ impl Compiler<'_> {
         self.program.subgroups |= !self.is_stage;
         let operands = self.operands(i);
         let has_operation = operation::combination(i.op, 32).is_some() || i.is(Core::GroupNonUniformBallotBitCount);
-        let (over, rest) = if has_operation { (GroupOperation::from_u32(operands[1]), &operands[2..]) } else { (None, &operands[1..]) };
-        let is_clustered = over == Some(GroupOperation::ClusteredReduce);
-        let same = match i.op {
+        let (group_operation, rest) =
+            if has_operation { (GroupOperation::from_u32(operands[1]), &operands[2..]) } else { (None, &operands[1..]) };
+        let is_clustered = group_operation == Some(GroupOperation::ClusteredReduce);
+        let uniform_operand = match i.op {
             Core::GroupNonUniformBroadcast | Core::GroupNonUniformQuadBroadcast => Some(rest[1]),
             Core::GroupNonUniformInverseBallot => Some(rest[0]),
             _ => None,
         };
         let cluster = rest.get(1).filter(|_| is_clustered).and_then(|&id| self.module.constant_value(id));
         let value = rest.first().map_or(Ok(Slots::new()), |&id| self.value(id))?;
-        let chosen = rest.get(1).map_or(Ok(Slots::new()), |&id| self.value(id))?;
+        let selector = rest.get(1).map_or(Ok(Slots::new()), |&id| self.value(id))?;
         let shape = self.module.shape(rest.first().copied().unwrap_or(i.result));
-        let (joins, identity) = match operation::combination(i.op, shape.scalar.width()) {
+        let (combine, identity) = match operation::combination(i.op, shape.scalar.width()) {
             Some((operation, identity)) => (Some(operation), identity),
             None => (vote(i.op), 0),
         };
@@ -45,13 +46,13 @@ impl Compiler<'_> {
             op: i.op,
             instruction: self.at as u32,
             value,
-            chosen,
+            selector,
             shape,
-            joins,
+            combine,
             identity,
-            over,
+            operation: group_operation,
             cluster: cluster.map(|cluster| u32::try_from(cluster).unwrap_or(u32::MAX)),
-            same,
+            uniform_operand,
             to: to.clone(),
         });
         self.emit(Op::Group, NONE, NONE, NONE, self.program.groups.len() as u32 - 1);

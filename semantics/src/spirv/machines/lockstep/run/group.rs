@@ -71,7 +71,7 @@ impl Warp {
         }
         for subgroup in Self::subgroups_of(active, size) {
             let member = |lane: usize| {
-                let [value, selector] = [&group.value, &group.chosen].map(|slots| self.scalars(group, slots, lane));
+                let [value, selector] = [&group.value, &group.selector].map(|slots| self.scalars(group, slots, lane));
                 Member { lane, number: lane as u32 % size, value, selector }
             };
             let members: Members = column::lanes(active & subgroup).map(member).collect();
@@ -94,7 +94,7 @@ impl Warp {
     fn check_operands(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
         let module = &shared.program.module;
         let failure = |ub, what| Err(self.failure(shared, ub, what, group.instruction, 1 << members[0].lane));
-        if let Some(id) = group.same {
+        if let Some(id) = group.uniform_operand {
             let operand = |member: &Member| -> Option<SmallVec<[u64; 4]>> {
                 let operand = if group.op == Core::GroupNonUniformInverseBallot { &member.value } else { &member.selector };
                 operand.iter().map(|scalar| if scalar.undefined.is_some() { None } else { Some(scalar.bits) }).collect()
@@ -145,7 +145,7 @@ impl Warp {
             }
             Core::GroupNonUniformAll | Core::GroupNonUniformAny => {
                 let joined =
-                    |all: Scalars, vote: &Scalars| self.computed(group, group.joins, [group.shape; 2], [&all, vote], members[0].lane);
+                    |all: Scalars, vote: &Scalars| self.computed(group, group.combine, [group.shape; 2], [&all, vote], members[0].lane);
                 let mut votes = members.iter().map(|member| &member.value);
                 let first = votes.next().cloned().unwrap_or_default();
                 all(votes.fold(first, joined))
@@ -158,7 +158,7 @@ impl Warp {
             | Core::GroupNonUniformBallotFindMSB => {
                 members.iter().map(|member| Scalars::from_slice(&[self.ballot_result(group, member, shared.subgroup_size)])).collect()
             }
-            _ if group.over.is_some() => self.combined(group, members),
+            _ if group.operation.is_some() => self.combined(group, members),
             _ => members.iter().map(|member| self.value_from_other(group, members, member, shared)).collect(),
         }
     }
@@ -174,7 +174,7 @@ impl Warp {
         let equals =
             members.iter().flat_map(|other| self.computed(group, compare, [group.shape, equal], [&first.value, &other.value], first.lane));
         let results = equals.map(|equal| Scalars::from_slice(&[equal]));
-        results.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
+        results.reduce(|all, equal| self.computed(group, group.combine, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
     }
 
     /// The result of an instruction on a member's ballot.
@@ -193,7 +193,7 @@ impl Warp {
                 index => bit(index.bits as u32),
             },
             Core::GroupNonUniformBallotBitCount => {
-                let lanes = match group.over {
+                let lanes = match group.operation {
                     Some(GroupOperation::InclusiveScan) => member.number + 1,
                     Some(GroupOperation::ExclusiveScan) => member.number,
                     _ => size,
@@ -229,11 +229,11 @@ impl Warp {
         for cluster in members.chunk_by(|previous, next| cluster(previous) == cluster(next)) {
             let initial = if begins_with_itself { &cluster[0].value } else { &identity };
             let sums = cluster.iter().scan(initial.clone(), |sum, member| {
-                *sum = self.computed(group, group.joins, [group.shape; 2], [sum, &member.value], members[0].lane);
+                *sum = self.computed(group, group.combine, [group.shape; 2], [sum, &member.value], members[0].lane);
                 Some(sum.clone())
             });
             let sums: SmallVec<[Scalars; 4]> = sums.collect();
-            match group.over {
+            match group.operation {
                 Some(GroupOperation::InclusiveScan) => results.extend(sums),
                 Some(GroupOperation::ExclusiveScan) => {
                     results.push(identity.clone());

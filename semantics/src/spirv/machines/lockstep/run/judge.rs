@@ -319,7 +319,7 @@ impl Ledger {
     }
 
     /// The lanes of the ways that this run has added to the pool.
-    pub(super) fn parted_now(&self) -> impl Iterator<Item = Tag> {
+    pub(super) fn newly_parted(&self) -> impl Iterator<Item = Tag> {
         self.pool[self.pool_before..].iter().map(|pending| pending.tag)
     }
 

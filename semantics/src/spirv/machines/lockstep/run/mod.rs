@@ -92,7 +92,7 @@ pub struct Watched {
     /// The effects of atomics, if they were recorded.
     pub atomics: Atomics,
     /// Whether a group instruction ran in a subgroup whose invocations had taken several paths.
-    pub parted: bool,
+    pub diverged: bool,
 }
 
 /// The effects of a run's atomics.
@@ -243,7 +243,7 @@ impl Program {
         // records that too.
         let one_by_one = |exact| {
             let (outcome, watched) = self.one_by_one(dispatch, groups, exact, Watch::default());
-            (outcome, watched.parted)
+            (outcome, watched.diverged)
         };
         match one_by_one(false) {
             (Outcome::Undefined(_), _) => one_by_one(true),
@@ -327,7 +327,7 @@ impl Program {
             barriers: shared.barriers_passed.load(Ordering::Relaxed),
             blocks,
             atomics: state.atomics.unwrap_or_default(),
-            parted: shared.diverged.load(Ordering::Relaxed),
+            diverged: shared.diverged.load(Ordering::Relaxed),
         };
         (failure.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }

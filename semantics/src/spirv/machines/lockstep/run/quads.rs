@@ -74,7 +74,7 @@ impl Warp {
         self.start(program.entry);
     }
 
-    fn give(&mut self, lane: usize, cell: Cell, component: Component, scalar: &Scalar) {
+    fn set_cell(&mut self, lane: usize, cell: Cell, component: Component, scalar: &Scalar) {
         let (bits, register) = (scalar.bits as u32, register_of_cell(cell));
         self.note_input(register, lane, component, scalar);
         match cell {
@@ -93,7 +93,7 @@ impl Warp {
     }
 
     /// The scalar in a cell, of that type.
-    fn left(&self, lane: usize, cell: Cell, component: Component, unwritten: Origin) -> Scalar {
+    fn cell(&self, lane: usize, cell: Cell, component: Component, unwritten: Origin) -> Scalar {
         let register = register_of_cell(cell);
         let bits = match cell {
             Cell::Word(column) => self.columns[column as usize][lane],
@@ -172,11 +172,11 @@ impl Quads<'_> {
         self.warp.helpers |= 1 << lane;
     }
 
-    /// Gives an input to a lane, if the stage uses it.
-    pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
+    /// Sets an input of a lane, if the stage uses it.
+    pub(in crate::spirv) fn set_input(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
         let Some(found) = interface_variable(self.shared.program, variable) else { return };
         for ((&cell, &of), scalar) in found.cells.iter().zip(&found.types).zip(scalars) {
-            self.warp.give(lane, cell, of, scalar);
+            self.warp.set_cell(lane, cell, of, scalar);
         }
     }
 
@@ -185,17 +185,17 @@ impl Quads<'_> {
         interface_variable(self.shared.program, variable).and_then(|found| found.read.get(index)).copied().unwrap_or(false)
     }
 
-    /// Gives one scalar of an input to a lane, if the stage uses it.
-    pub(in crate::spirv) fn give_one(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
+    /// Sets one scalar of an input of a lane, if the stage uses it.
+    pub(in crate::spirv) fn set_input_scalar(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
         let found = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index).zip(found.types.get(index)));
         if let Some((&cell, &of)) = found {
-            self.warp.give(lane, cell, of, scalar);
+            self.warp.set_cell(lane, cell, of, scalar);
         }
     }
 
-    /// Gives one scalar of an input to the four lanes of a quad: bits that every device has.
+    /// Sets one scalar of an input in the four lanes of a quad, to bits that every device has.
     #[inline(always)]
-    pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
+    pub(in crate::spirv) fn set_quad_input(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
         let Some(&cell) = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index)) else { return };
         let lanes = 0xf << (4 * quad);
         match cell {
@@ -214,7 +214,7 @@ impl Quads<'_> {
     }
 
     /// Marks a scalar of an input as defined in all lanes, which the stage does not read.
-    pub(in crate::spirv) fn give_unread(&mut self, variable: u32, index: usize) {
+    pub(in crate::spirv) fn set_unread_input(&mut self, variable: u32, index: usize) {
         if let Some(&cell) = interface_variable(self.shared.program, variable).and_then(|found| found.cells.get(index)) {
             *self.warp.undefined_mut(register_of_cell(cell)) = 0;
         }
@@ -222,13 +222,13 @@ impl Quads<'_> {
 
     /// One scalar of an output in the four lanes of a finished quad. `None` if it is undefined in a
     /// lane or does not exist.
-    pub(in crate::spirv) fn left_of_four(&self, quad: u32, variable: u32, index: usize) -> Option<[u32; 4]> {
+    pub(in crate::spirv) fn quad_output(&self, quad: u32, variable: u32, index: usize) -> Option<[u32; 4]> {
         let (column, undefined) = self.column_of(variable, index)?;
         (undefined >> (4 * quad) & 0xf == 0).then_some(column.as_chunks::<4>().0[quad as usize])
     }
 
     /// The same in all lanes of the first quads. Other lanes hold any bits.
-    pub(in crate::spirv) fn left_of_all(&self, quads: u32, variable: u32, index: usize) -> Option<Column> {
+    pub(in crate::spirv) fn output_column(&self, quads: u32, variable: u32, index: usize) -> Option<Column> {
         let (column, undefined) = self.column_of(variable, index)?;
         (undefined & lanes_of(quads) == 0).then_some(*column)
     }
@@ -292,16 +292,16 @@ impl Quads<'_> {
 
     /// The scalars of an output variable in a finished lane. Undefined ones without an origin get
     /// `unwritten`.
-    pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
+    pub(in crate::spirv) fn output(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
         let found = interface_variable(self.shared.program, variable).into_iter();
         let cells = found.flat_map(|found| found.cells.iter().zip(&found.types));
-        cells.map(move |(&cell, &of)| self.warp.left(lane, cell, of, unwritten))
+        cells.map(move |(&cell, &of)| self.warp.cell(lane, cell, of, unwritten))
     }
 
     /// One scalar of an output variable, likewise.
-    pub(in crate::spirv) fn left_one(&self, lane: usize, variable: u32, index: usize, unwritten: Origin) -> Option<Scalar> {
+    pub(in crate::spirv) fn output_scalar(&self, lane: usize, variable: u32, index: usize, unwritten: Origin) -> Option<Scalar> {
         let found = interface_variable(self.shared.program, variable)?;
-        Some(self.warp.left(lane, *found.cells.get(index)?, *found.types.get(index)?, unwritten))
+        Some(self.warp.cell(lane, *found.cells.get(index)?, *found.types.get(index)?, unwritten))
     }
 
     /// Makes later runs runs over sets. Returns false if the program cannot run so.
@@ -343,8 +343,8 @@ impl Quads<'_> {
     }
 
     /// The lanes to which the last run has added ways.
-    pub(in crate::spirv) fn parted_now(&self) -> Vec<Tag> {
-        self.warp.ledger.as_ref().map_or_else(Vec::new, |ledger| ledger.parted_now().collect())
+    pub(in crate::spirv) fn newly_parted(&self) -> Vec<Tag> {
+        self.warp.ledger.as_ref().map_or_else(Vec::new, |ledger| ledger.newly_parted().collect())
     }
 
     /// Removes the waiting ways of some lanes. Returns the quad of each.
@@ -362,7 +362,7 @@ impl Quads<'_> {
         self.warp.ledger.as_mut().map(|ledger| &mut ledger.sets)
     }
 
-    /// The set of a float that a lane left.
+    /// The set of a float in an output of a finished lane.
     pub(in crate::spirv) fn set_of(&self, scalar: &Scalar) -> Set {
         self.warp.ledger.as_ref().map_or(Set::ANY, |ledger| ledger.sets.operand(scalar.lane()).set)
     }
@@ -373,7 +373,7 @@ impl Quads<'_> {
     }
 
     /// Whether a lane is left to the relation.
-    pub(in crate::spirv) fn is_left(&self, lane: usize) -> bool {
+    pub(in crate::spirv) fn is_left_to_relation(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left_to_relation >> lane & 1 == 1)
     }
 

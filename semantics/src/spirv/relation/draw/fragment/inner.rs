@@ -131,7 +131,7 @@ impl<'m> Fragments<'m, '_> {
                     _ => None,
                 };
                 if let Some(bits) = same {
-                    quads.give_four(quad, variable.id, index, bits);
+                    quads.set_quad_input(quad, variable.id, index, bits);
                     continue;
                 }
                 for lane in 0..4 {
@@ -153,7 +153,7 @@ impl<'m> Fragments<'m, '_> {
                         _ => (boolean(current.triangle.front, current.front_certain), None),
                     };
                     let scalar = in_cell(scalar, allowed, quads.sets()?).ok()?;
-                    quads.give_one(4 * quad as usize + lane, variable.id, index, &scalar);
+                    quads.set_input_scalar(4 * quad as usize + lane, variable.id, index, &scalar);
                 }
             }
         }
@@ -169,7 +169,7 @@ impl<'m> Fragments<'m, '_> {
     pub(in crate::spirv::relation::draw) fn give_unread(&self, quads: &mut Quads<'_>) {
         for (variable, of) in self.inner_inputs.iter().flat_map(|Inputs(inputs)| inputs) {
             let unread = of.iter().enumerate().filter(|(_, told)| matches!(told, InputSource::Unread));
-            unread.for_each(|(index, _)| quads.give_unread(variable.id, index));
+            unread.for_each(|(index, _)| quads.set_unread_input(variable.id, index));
         }
     }
 
@@ -285,7 +285,7 @@ impl<'m> Fragments<'m, '_> {
             let numeric = of.image.format().numeric();
             let scalar = |c: usize, lane: usize| {
                 let (variable, index) = places[c]?;
-                quads.left_one(lane, variable.id, index, unwritten(variable, 4 * first + lane as u32))
+                quads.output_scalar(lane, variable.id, index, unwritten(variable, 4 * first + lane as u32))
             };
             let only = |c: usize, channel: Channel, lane: usize| {
                 if !numeric.is_normalized() {

@@ -103,7 +103,7 @@ impl Ended for Lane<'_, '_> {
     }
 
     fn output(&self, variable: &Variable) -> Scalars {
-        let mut scalars: Scalars = self.quads.left(self.lane, variable.id, unwritten(variable, self.number)).collect();
+        let mut scalars: Scalars = self.quads.output(self.lane, variable.id, unwritten(variable, self.number)).collect();
         if self.quads.is_parted(self.lane) {
             for scalar in &mut scalars {
                 (scalar.trust.doubt, scalar.trust.grid) = (scalar.trust.doubt.or(Some(Why::Control)), None);
@@ -205,7 +205,7 @@ impl<'m> Fragments<'m, '_> {
         }
         by.quads.run(count, by.fuel).map_err(|_: Failure| Stopped::Again)?;
         self.write_all_inside(first, &by.quads);
-        let (now, plain) = (by.quads.parted_now(), by.quads.ended_plainly());
+        let (now, plain) = (by.quads.newly_parted(), by.quads.ended_plainly());
         for number in first..first + count {
             let at = 4 * (number - first) as usize;
             if let Some(inner) = self.inner_quad(number).copied() {
@@ -217,7 +217,7 @@ impl<'m> Fragments<'m, '_> {
                 }
             }
             let Some(running) = self.order.quad(number) else { return Err(Stopped::Again) };
-            if (at..at + 4).any(|lane| by.quads.is_left(lane)) {
+            if (at..at + 4).any(|lane| by.quads.is_left_to_relation(lane)) {
                 by.quads.drop_ways(|(quad, _)| quad == number);
                 let left = self.quad_by_relation(by, number)?;
                 self.order.end(number, left);
@@ -250,7 +250,7 @@ impl<'m> Fragments<'m, '_> {
     fn judge_ways(&mut self, by: &mut Judged<'_, '_, 'm>, parted: &mut FxHashMap<u32, Parted>) -> Result<(), Stopped> {
         let some = by.quads.take_ways();
         by.quads.run_ways(by.fuel).map_err(|_: Failure| Stopped::Again)?;
-        for (number, lane) in by.quads.parted_now() {
+        for (number, lane) in by.quads.newly_parted() {
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.ways[usize::from(lane)] += 1;
             quad.waiting += 1;
@@ -261,7 +261,7 @@ impl<'m> Fragments<'m, '_> {
             let seen = self.seen(&by.quads, lane, helper);
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.seen[of_quad].also(seen);
-            quad.lost |= by.quads.is_left(lane);
+            quad.lost |= by.quads.is_left_to_relation(lane);
             quad.unsettled[of_quad] |= by.quads.is_unsettled(lane) || quad.ways[of_quad] > WAYS;
             quad.waiting -= 1;
         }
@@ -292,7 +292,7 @@ impl<'m> Fragments<'m, '_> {
             for (index, &source) in sources.iter().enumerate() {
                 let sets = by.quads.sets().ok_or(Stopped::Again)?;
                 let scalar = self.given(begun, of_quad, source, origin, sets).map_err(|_| Stopped::Again)?;
-                by.quads.give_one(lane, variable.id, index, &scalar);
+                by.quads.set_input_scalar(lane, variable.id, index, &scalar);
             }
         }
         Ok(())
@@ -302,7 +302,7 @@ impl<'m> Fragments<'m, '_> {
     fn seen(&self, quads: &Quads<'_>, lane: usize, began_as_helper: bool) -> Seen {
         let component = |place: &Option<(&Variable, usize)>| {
             let (variable, index) = (*place)?;
-            let scalar = quads.left(lane, variable.id, unwritten(variable, lane as u32)).nth(index)?;
+            let scalar = quads.output(lane, variable.id, unwritten(variable, lane as u32)).nth(index)?;
             scalar.undefined.is_none().then(|| quads.set_of(&scalar))
         };
         let written = self.interface.outputs.iter().map(|places| [0, 1, 2, 3].map(|c: usize| component(&places[c])));

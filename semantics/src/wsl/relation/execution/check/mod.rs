@@ -524,7 +524,7 @@ impl Checker<'_, '_> {
     fn types_of_library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
         let (types, signature) = (self.types(), function.signature());
         let (t, letters) = (function.variable().unwrap_or(TypeId::VOID), function.word().len());
-        if signature.parameters.len() != arguments.len() || signature.over.is_some_and(|range| !range.has(types, t)) {
+        if signature.parameters.len() != arguments.len() || signature.variable_range.is_some_and(|range| !range.has(types, t)) {
             return None;
         }
         let mut parameters = SmallVec::new();
