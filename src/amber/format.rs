@@ -155,7 +155,7 @@ impl std::fmt::Display for FormatError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             FormatError::Unknown => "no format has that name",
-            FormatError::Unsupported => "the format is left out",
+            FormatError::Unsupported => "the format is not supported",
         })
     }
 }

@@ -4,8 +4,8 @@ use super::layout::{DataType, Standard, StructType};
 use super::limits::MAX_TEXT;
 use super::scalar::Scalar;
 use super::script::{
-    Action, Buffer, BufferId, BufferRange, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, DepthState, Expect, Extent, FrontFace, Initial,
-    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, StencilState, Tolerance, View,
+    Action, Binding, Buffer, BufferId, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, DepthState, Expect, Extent, FrontFace, Initial, Lane,
+    Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, StencilState, Tolerance, View,
 };
 use std::fmt::Write as _;
 
@@ -325,26 +325,8 @@ impl<'s> Printer<'s> {
             }
             self.out.push_str("  END\n");
         }
-        for binding in &pipeline.bindings {
-            let place = format!("DESCRIPTOR_SET {} BINDING {}", binding.set, binding.binding);
-            let bound = match binding.resource {
-                Resource::Uniform(range) => self.range(range, "uniform", &place)?,
-                Resource::Storage(range) => self.range(range, "storage", &place)?,
-                Resource::CombinedImageSampler(view, sampler) => {
-                    let (image, sampler) = (self.buffer_name(view.buffer)?, name(&script[sampler].name)?);
-                    format!("BUFFER {image} AS combined_image_sampler SAMPLER {sampler} {place}{}", base_level(view))
-                }
-                Resource::SampledImage(view) => {
-                    format!("BUFFER {} AS sampled_image {place}{}", self.buffer_name(view.buffer)?, base_level(view))
-                }
-                Resource::StorageImage(view) => {
-                    format!("BUFFER {} AS storage_image {place}{}", self.buffer_name(view.buffer)?, base_level(view))
-                }
-                Resource::UniformTexelBuffer(buffer) => format!("BUFFER {} AS uniform_texel_buffer {place}", self.buffer_name(buffer)?),
-                Resource::StorageTexelBuffer(buffer) => format!("BUFFER {} AS storage_texel_buffer {place}", self.buffer_name(buffer)?),
-                Resource::Sampler(sampler) => format!("SAMPLER {} {place}", name(&script[sampler].name)?),
-            };
-            put!(self, "  BIND {bound}\n");
+        for elements in pipeline.bindings.chunk_by(|a, b| (a.set, a.binding) == (b.set, b.binding)) {
+            put!(self, "  BIND {}\n", self.descriptors(elements)?);
         }
         if let Some(buffer) = pipeline.push_constants {
             put!(self, "  BIND BUFFER {} AS push_constant\n", name(&script[buffer].name)?);
@@ -378,14 +360,35 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
-    fn range(&self, range: BufferRange, role: &str, place: &str) -> Printed<String> {
-        let mut text = format!("BUFFER {} AS {role} {place}", self.buffer_name(range.buffer)?);
-        if range.offset != 0 {
-            let _ = write!(text, " DESCRIPTOR_OFFSET {}", range.offset);
+    /// The descriptors of one BIND: a single one, or the elements of an array.
+    fn descriptors(&self, elements: &[Binding]) -> Printed<String> {
+        let array = if elements.len() > 1 { "_ARRAY" } else { "" };
+        let resources = || elements.iter().map(|element| element.resource);
+        let mut text = String::new();
+        if let Some(role) = elements[0].resource.role() {
+            let _ = write!(text, "BUFFER{array}");
+            resources().filter_map(Resource::buffer).try_for_each(|id| self.buffer_name(id).map(|name| _ = write!(text, " {name}")))?;
+            let _ = write!(text, " AS {role} ");
         }
-        if let Some(bytes) = range.range {
-            let _ = write!(text, " DESCRIPTOR_RANGE {bytes}");
+        if elements[0].resource.sampler().is_some() {
+            let _ = write!(text, "SAMPLER{array} ");
+            resources()
+                .filter_map(Resource::sampler)
+                .try_for_each(|id| name(&self.script[id].name).map(|name| _ = write!(text, "{name} ")))?;
         }
+        let _ = write!(text, "DESCRIPTOR_SET {} BINDING {}", elements[0].set, elements[0].binding);
+        let mut numbers = |word: &str, is_default: bool, numbers: Vec<u64>| {
+            if !is_default {
+                let _ = write!(text, " {word}");
+                numbers.iter().for_each(|number| _ = write!(text, " {number}"));
+            }
+        };
+        let offsets: Vec<u64> = resources().filter_map(Resource::range).map(|range| range.offset).collect();
+        numbers("DESCRIPTOR_OFFSET", offsets.iter().all(|&offset| offset == 0), offsets);
+        let ranges: Vec<u64> = resources().filter_map(|resource| resource.range()?.range).collect();
+        numbers("DESCRIPTOR_RANGE", ranges.is_empty(), ranges);
+        let levels: Vec<u64> = resources().filter_map(Resource::view).map(|view| view.level.into()).collect();
+        numbers("BASE_MIP_LEVEL", levels.iter().all(|&level| level == 0), levels);
         Ok(text)
     }
 

@@ -437,7 +437,8 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> ResourceKind {
     let format_of = || ImageFormat::from_u32(format).and_then(Format::of_spirv);
     if Dim::from_u32(dim) == Some(Dim::DimBuffer) {
         return match (combined, arrayed, multisampled, sampled) {
-            (None, 0, 0, 1 | 2) => ResourceKind::TexelBuffer { written: sampled == 2, format: format_of(), texels },
+            // A texel buffer that is declared as a sampled image has no sampler either.
+            (None, 0, 0, 1 | 2) | (Some(_), 0, 0, 1) => ResourceKind::TexelBuffer { written: sampled == 2, format: format_of(), texels },
             _ => ResourceKind::Opaque,
         };
     }

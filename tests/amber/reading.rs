@@ -46,7 +46,13 @@ fn a_compute_script_in_detail() {
     assert_eq!(first.push_constants, Some(BufferId(6)));
     assert_eq!(first.bindings[0].resource, Resource::Storage(BufferRange { buffer: BufferId(1), offset: 8, range: Some(16) }));
     assert_eq!((&*second.shaders[0].entry, second.shaders[0].shader), ("other", ShaderId(1)));
-    assert_eq!(second.bindings.len(), 3);
+    // Two bindings at one place are the elements of an array of descriptors.
+    let range = |offset, range| Resource::Storage(BufferRange { buffer: BufferId(7), offset, range: Some(range) });
+    assert_eq!(
+        second.bindings[3..].iter().map(|b| (b.set, b.binding, b.resource)).collect::<Vec<_>>(),
+        [(1, 1, range(0, 8)), (1, 1, range(4, 4))]
+    );
+    assert_eq!(second.bindings.len(), 5);
     assert_eq!(second.bindings[1].resource, Resource::Storage(BufferRange { buffer: BufferId(2), offset: 0, range: None }));
     assert_eq!(script.commands[0].action, Action::Run(Run { pipeline: PipelineId(0), what: RunKind::Compute([2, 3, 4]) }));
     let Action::Repeat { count: 3, body } = &script.commands[2].action else { panic!("a repetition") };

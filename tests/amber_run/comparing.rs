@@ -169,7 +169,7 @@ fn what_the_pass_for_dense_bindings_changes_is_told() {
     }));
     let both = legs(REPEAT, &interpreter, Some(&mut device));
     assert!(
-        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the passes for devices change what the program shows: the buffer at set 0, binding 2 differs")),
+        matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the passes for devices change what the program shows: the buffer at 0.2 differs")),
         "{both:?}"
     );
     // A module with dense bindings runs once.

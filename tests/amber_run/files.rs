@@ -156,7 +156,7 @@ fn a_file_is_read_up_to_its_limit() {
     assert!(code == 2 && err.contains("there are more than 67108864 bytes"), "{err}");
     // Without a reader of files, any FILE is left out.
     let errors = smallstep::amber::read("#!amber\nBUFFER b DATA_TYPE int32 FILE BINARY large.bin\n").expect_err("left out");
-    assert_eq!(errors[0].to_string(), "unsupported: 2:26: FILE, which needs a file outside the script, is left out");
+    assert_eq!(errors[0].to_string(), "unsupported: 2:26: FILE, which needs a file outside the script, is not supported");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod command;
 #[path = "../common/mod.rs"]
 mod common;
 mod comparing;
+mod descriptor_arrays;
 mod drawing;
 mod files;
 mod fragment_operations;

@@ -53,6 +53,16 @@ fn a_fetch_from_a_texel_buffer_is_of_an_item() {
     let text = fetching("RUN p 1 1 1\nEXPECT data IDX 0 EQ 30 -31 1 3");
     assert_eq!(decisions(&text), [Decision::Holds]);
     assert_eq!(decisions(&text.replace("EQ 30", "EQ 20")), [Decision::Fails]);
+    // GLSL's samplerBuffer is declared as a sampled image, and has no sampler.
+    let combined = text
+        .replace(
+            "%p_image = OpTypePointer UniformConstant %image",
+            "%both = OpTypeSampledImage %image\n%p_both = OpTypePointer UniformConstant %both",
+        )
+        .replace("%texels = OpVariable %p_image", "%texels = OpVariable %p_both")
+        .replace("%loaded = OpLoad %image %texels", "%l = OpLoad %both %texels\n%loaded = OpImage %image %l");
+    assert_eq!(decisions(&combined), [Decision::Holds]);
+    assert_eq!(decisions(&combined.replace("EQ 30", "EQ 20")), [Decision::Fails]);
     // A texel buffer has no levels, so a fetch with Lod and a query of levels are refused.
     let with_level = text.replace("%loaded %i_2", "%loaded %i_2 Lod %i_0");
     assert_refused(&with_level, "which has none");

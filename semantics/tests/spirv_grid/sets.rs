@@ -289,12 +289,8 @@ fn what_is_given_as_a_set_is_one_value() {
     let bytes = [0.5f32, 0.0, 0.0, 0.75, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();
     let buffers = [Buffer { set: 0, binding: 0, bytes }];
     let of = |low: f64, high: f64| Set::of(Span { low, high });
-    let bounded = [(0, of(0.25, 0.5)), (12, of(0.75, 1.0)), (16, of(0.25, 0.5))].map(|(offset, allowed)| BoundedFloat {
-        set: 0,
-        binding: 0,
-        offset,
-        allowed,
-    });
+    let bounded =
+        [(0, of(0.25, 0.5)), (12, of(0.75, 1.0)), (16, of(0.25, 0.5))].map(|(offset, allowed)| BoundedFloat { buffer: 0, offset, allowed });
     let resources = Resources { bounded: &bounded, ..Resources::of_buffers(&buffers) };
     let dispatch = Dispatch { entry: "main", groups: [1; 3], resources, limits: Limits { instructions: 1_000, ..Limits::default() } };
     let shown = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");

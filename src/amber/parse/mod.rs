@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
     }
 
     pub fn unsupported(&self, at: Word<'_>, what: &str) -> Stop {
-        self.error(at, Kind::Unsupported, format!("{what} is left out"))
+        self.error(at, Kind::Unsupported, format!("{what} is not supported"))
     }
 
     /// Fails if a word belongs to ray tracing or tessellation, since no engine runs their shaders.

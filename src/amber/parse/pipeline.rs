@@ -8,7 +8,8 @@ use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALI
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
     Attachment, Binding, BlendFactor, BlendOp, BlendState, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line,
-    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, View, Viewport,
+    Pipeline, PipelineKind, Rate, Resource, SamplerId, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, View,
+    Viewport,
 };
 
 /// Blocks of a pipeline that are unsupported.
@@ -392,34 +393,75 @@ impl<'t> Parser<'t> {
 
     fn bind(&mut self, draft: &mut Draft, word: Word<'t>) -> Step {
         let what = self.need("BUFFER or SAMPLER")?;
+        let is_array = what.text.ends_with("_ARRAY");
+        let mut buffers = Vec::new();
         match what.text {
-            "BUFFER" => {}
-            "SAMPLER" => {
-                let sampler = self.sampler_name()?;
-                return self.descriptor(draft, word, Resource::Sampler(sampler));
+            "BUFFER" => buffers.push(self.buffer_name()?),
+            "BUFFER_ARRAY" => {
+                buffers.push(self.buffer_name()?);
+                while self.lexer.peek().is_some_and(|word| word.text != "AS") {
+                    self.enough_room(what, buffers.len())?;
+                    buffers.push(self.buffer_name()?);
+                }
             }
-            "BUFFER_ARRAY" | "SAMPLER_ARRAY" => return Err(self.unsupported(what, what.text)),
+            "SAMPLER" | "SAMPLER_ARRAY" => {
+                let samplers = self.sampler_names(is_array, "DESCRIPTOR_SET")?;
+                return self.descriptors(draft, word, samplers.into_iter().map(Resource::Sampler).collect(), false);
+            }
             other => {
                 self.reject_unsupported_stage(what)?;
                 return Err(self.invalid(what, format!("found {}, where BUFFER or SAMPLER should stand", quoted(other))));
             }
         }
-        let (buffer, name) = self.buffer_name()?;
+        let (buffer, name) = buffers[0];
         if let Some(kernel) = self.accept("KERNEL") {
             return Err(self.unsupported(kernel, "KERNEL"));
         }
         self.keyword("AS")?;
         let role = self.need("what the buffer is bound as")?;
         let graphics = draft.pipeline.kind == PipelineKind::Graphics;
+        let resources = |of: &dyn Fn(BufferId) -> Resource| buffers.iter().map(|&(buffer, _)| of(buffer)).collect::<Vec<_>>();
         match role.text {
             "uniform" | "storage" | "uniform_dynamic" | "storage_dynamic" => {
-                if self.script[buffer].items == 0 {
-                    return Err(self.invalid(name, format!("the buffer {} has no size", quoted(name.text))));
+                if let Some((_, name)) = buffers.iter().find(|(buffer, _)| self.script[*buffer].items == 0) {
+                    return Err(self.invalid(*name, format!("the buffer {} has no size", quoted(name.text))));
                 }
-                let range = BufferRange { buffer, offset: 0, range: None };
-                let resource = if role.text.starts_with("uniform") { Resource::Uniform(range) } else { Resource::Storage(range) };
-                self.buffer_descriptor(draft, word, resource, role.text.ends_with("_dynamic"))
+                let range = |buffer| BufferRange { buffer, offset: 0, range: None };
+                let resources = match role.text.starts_with("uniform") {
+                    true => resources(&|buffer| Resource::Uniform(range(buffer))),
+                    false => resources(&|buffer| Resource::Storage(range(buffer))),
+                };
+                self.descriptors(draft, word, resources, role.text.ends_with("_dynamic"))
             }
+            "combined_image_sampler" => {
+                buffers.iter().try_for_each(|&(buffer, name)| self.image_of(buffer, name))?;
+                let at = self.keyword(if is_array { "SAMPLER_ARRAY" } else { "SAMPLER" })?;
+                let samplers = self.sampler_names(is_array, "DESCRIPTOR_SET")?;
+                if samplers.len() != buffers.len() {
+                    let (found, needed) = (samplers.len(), buffers.len());
+                    return Err(self.invalid(at, format!("{found} samplers are bound with {needed} buffers; give one for each")));
+                }
+                let pairs = buffers.iter().zip(samplers);
+                let resources = pairs.map(|(&(buffer, _), sampler)| Resource::CombinedImageSampler(View { buffer, level: 0 }, sampler));
+                self.descriptors(draft, word, resources.collect(), false)
+            }
+            "sampled_image" | "storage_image" => {
+                buffers.iter().try_for_each(|&(buffer, name)| self.image_of(buffer, name))?;
+                let resources = match role.text {
+                    "sampled_image" => resources(&|buffer| Resource::SampledImage(View { buffer, level: 0 })),
+                    _ => resources(&|buffer| Resource::StorageImage(View { buffer, level: 0 })),
+                };
+                self.descriptors(draft, word, resources, false)
+            }
+            "uniform_texel_buffer" | "storage_texel_buffer" => {
+                buffers.iter().try_for_each(|&(buffer, name)| self.texels_of(buffer, name))?;
+                let resources = match role.text {
+                    "uniform_texel_buffer" => resources(&Resource::UniformTexelBuffer),
+                    _ => resources(&Resource::StorageTexelBuffer),
+                };
+                self.descriptors(draft, word, resources, false)
+            }
+            _ if is_array => Err(self.invalid(role, format!("found {}, which is no kind of descriptor", quoted(role.text)))),
             "push_constant" => {
                 draft.pipeline.push_constants = Some(buffer);
                 self.end()
@@ -448,18 +490,6 @@ impl<'t> Parser<'t> {
                 draft.pipeline.depth_stencil = Some(buffer);
                 Ok(())
             }
-            "combined_image_sampler" => {
-                self.image_of(buffer, name)?;
-                self.keyword("SAMPLER")?;
-                let sampler = self.sampler_name()?;
-                self.descriptor(draft, word, Resource::CombinedImageSampler(View { buffer, level: 0 }, sampler))
-            }
-            "sampled_image" | "storage_image" => {
-                self.image_of(buffer, name)?;
-                let view = View { buffer, level: 0 };
-                let resource = if role.text == "sampled_image" { Resource::SampledImage(view) } else { Resource::StorageImage(view) };
-                self.descriptor(draft, word, resource)
-            }
             "resolve" => {
                 self.end()?;
                 self.attachment_of(buffer, name, false)?;
@@ -472,22 +502,38 @@ impl<'t> Parser<'t> {
                 draft.pipeline.resolves.push(buffer);
                 Ok(())
             }
-            "uniform_texel_buffer" | "storage_texel_buffer" => {
-                self.texels_of(buffer, name)?;
-                let is_uniform = role.text == "uniform_texel_buffer";
-                let resource = if is_uniform { Resource::UniformTexelBuffer(buffer) } else { Resource::StorageTexelBuffer(buffer) };
-                self.descriptor(draft, word, resource)
-            }
             other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
+        }
+    }
+
+    /// The name of a sampler, or of the samplers of an array: as many as stand before that word.
+    fn sampler_names(&mut self, is_array: bool, end: &str) -> Step<Vec<SamplerId>> {
+        let mut samplers = vec![self.sampler_name()?];
+        while let Some(word) = self.lexer.peek().filter(|word| is_array && word.text != end) {
+            self.enough_room(word, samplers.len())?;
+            samplers.push(self.sampler_name()?);
+        }
+        Ok(samplers)
+    }
+
+    /// Fails if so many descriptors are all that a pipeline may have.
+    fn enough_room(&self, at: Word<'t>, count: usize) -> Step {
+        match count < MAX_BINDINGS {
+            true => Ok(()),
+            false => Err(self.limit(at, "the bindings of a pipeline", MAX_BINDINGS)),
         }
     }
 
     /// Reads the first level of a buffer binding.
     fn base_level(&mut self, buffer: BufferId) -> Step<u32> {
         match self.accept("BASE_MIP_LEVEL") {
-            Some(_) => Ok(self.integer("a level of the image", u64::from(self.script[buffer].levels) - 1)? as u32),
+            Some(_) => self.level_of(buffer),
             None => Ok(0),
         }
+    }
+
+    fn level_of(&mut self, buffer: BufferId) -> Step<u32> {
+        Ok(self.integer("a level of the image", u64::from(self.script[buffer].levels) - 1)? as u32)
     }
 
     fn attachment_of(&self, buffer: BufferId, name: Word<'t>, depth: bool) -> Step {
@@ -521,33 +567,43 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn descriptor(&mut self, draft: &mut Draft, word: Word<'t>, resource: Resource) -> Step {
-        self.buffer_descriptor(draft, word, resource, false)
-    }
-
-    /// A dynamic offset is added to the descriptor's own offset, as Vulkan does.
-    fn buffer_descriptor(&mut self, draft: &mut Draft, word: Word<'t>, mut resource: Resource, dynamic: bool) -> Step {
+    /// The place and the parts of resources that a binding names. Several are the elements of an
+    /// array of descriptors. Each has its own number after a word for parts. A dynamic offset is
+    /// added to the descriptor's own offset, as Vulkan does.
+    fn descriptors(&mut self, draft: &mut Draft, word: Word<'t>, mut resources: Vec<Resource>, dynamic: bool) -> Step {
         let at = self.keyword("DESCRIPTOR_SET")?;
         let set = self.integer("a descriptor set", u32::MAX.into())? as u32;
         self.keyword("BINDING")?;
         let binding = self.integer("a binding", u32::MAX.into())? as u32;
-        match &mut resource {
-            Resource::Uniform(range) | Resource::Storage(range) => {
-                let size = self.script[range.buffer].size();
-                if dynamic {
-                    self.keyword("OFFSET")?;
-                    range.offset = self.integer("an offset", size - 1)?;
-                }
-                if self.accept("DESCRIPTOR_OFFSET").is_some() {
-                    range.offset += self.integer("an offset", size - 1 - range.offset)?;
-                }
-                if self.accept("DESCRIPTOR_RANGE").is_some() {
-                    range.range = Some(self.integer("a number of bytes", size - range.offset)?);
-                }
+        let ranges = resources.iter_mut().filter_map(|resource| match resource {
+            Resource::Uniform(range) | Resource::Storage(range) => Some(range),
+            _ => None,
+        });
+        let mut ranges: Vec<&mut BufferRange> = ranges.collect();
+        if dynamic {
+            self.keyword("OFFSET")?;
+            for range in &mut ranges {
+                range.offset = self.integer("an offset", self.script[range.buffer].size() - 1)?;
             }
-            Resource::Sampler(_) | Resource::UniformTexelBuffer(_) | Resource::StorageTexelBuffer(_) => {}
-            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => {
-                view.level = self.base_level(view.buffer)?;
+        }
+        if !ranges.is_empty() && self.accept("DESCRIPTOR_OFFSET").is_some() {
+            for range in &mut ranges {
+                range.offset += self.integer("an offset", self.script[range.buffer].size() - 1 - range.offset)?;
+            }
+        }
+        if !ranges.is_empty() && self.accept("DESCRIPTOR_RANGE").is_some() {
+            for range in &mut ranges {
+                range.range = Some(self.integer("a number of bytes", self.script[range.buffer].size() - range.offset)?);
+            }
+        }
+        let views = resources.iter_mut().filter_map(|resource| match resource {
+            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => Some(view),
+            _ => None,
+        });
+        let views: Vec<&mut View> = views.collect();
+        if !views.is_empty() && self.accept("BASE_MIP_LEVEL").is_some() {
+            for view in views {
+                view.level = self.level_of(view.buffer)?;
             }
         }
         self.end()?;
@@ -556,10 +612,10 @@ impl<'t> Parser<'t> {
         }
         let bindings = &mut draft.pipeline.bindings;
         bindings.retain(|b| (b.set, b.binding) != (set, binding));
-        if bindings.len() >= MAX_BINDINGS {
-            return Err(self.limit(at, "the bindings of a pipeline", MAX_BINDINGS));
+        for resource in resources {
+            self.enough_room(at, bindings.len())?;
+            bindings.push(Binding { set, binding, resource, line: Line(word.line) });
         }
-        bindings.push(Binding { set, binding, resource, line: Line(word.line) });
         bindings.sort_by_key(|b| (b.set, b.binding));
         Ok(())
     }
@@ -611,10 +667,7 @@ impl<'t> Parser<'t> {
         let resolves = pipeline.resolves.iter().map(|&buffer| View { buffer, level: 0 });
         let attachments: Vec<View> = pipeline.colours.iter().map(|c| c.1).chain(resolves).chain(depth).collect();
         self.samples_agree(name, &pipeline)?;
-        let images = pipeline.bindings.iter().filter_map(|b| match b.resource {
-            Resource::CombinedImageSampler(image, _) | Resource::SampledImage(image) | Resource::StorageImage(image) => Some(image),
-            _ => None,
-        });
+        let images = pipeline.bindings.iter().filter_map(|b| b.resource.view());
         let (width, height) = pipeline.framebuffer;
         for (image, attached) in attachments.iter().map(|&a| (a, true)).chain(images.map(|i| (i, false)).collect::<Vec<_>>()) {
             let View { buffer: image, level } = image;

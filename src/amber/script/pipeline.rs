@@ -276,6 +276,56 @@ pub enum Resource {
     Sampler(SamplerId),
 }
 
+impl Resource {
+    /// What a buffer is bound as, in the words of AmberScript. `None` for a sampler alone.
+    pub fn role(self) -> Option<&'static str> {
+        match self {
+            Resource::Uniform(_) => Some("uniform"),
+            Resource::Storage(_) => Some("storage"),
+            Resource::CombinedImageSampler(..) => Some("combined_image_sampler"),
+            Resource::SampledImage(_) => Some("sampled_image"),
+            Resource::StorageImage(_) => Some("storage_image"),
+            Resource::UniformTexelBuffer(_) => Some("uniform_texel_buffer"),
+            Resource::StorageTexelBuffer(_) => Some("storage_texel_buffer"),
+            Resource::Sampler(_) => None,
+        }
+    }
+
+    /// The buffer, unless it is a sampler alone.
+    pub fn buffer(self) -> Option<BufferId> {
+        match self {
+            Resource::Uniform(range) | Resource::Storage(range) => Some(range.buffer),
+            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => Some(view.buffer),
+            Resource::UniformTexelBuffer(buffer) | Resource::StorageTexelBuffer(buffer) => Some(buffer),
+            Resource::Sampler(_) => None,
+        }
+    }
+
+    /// The sampler, if there is one.
+    pub fn sampler(self) -> Option<SamplerId> {
+        match self {
+            Resource::CombinedImageSampler(_, sampler) | Resource::Sampler(sampler) => Some(sampler),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a uniform or storage buffer.
+    pub fn range(self) -> Option<BufferRange> {
+        match self {
+            Resource::Uniform(range) | Resource::Storage(range) => Some(range),
+            _ => None,
+        }
+    }
+
+    /// The levels of an image.
+    pub fn view(self) -> Option<View> {
+        match self {
+            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => Some(view),
+            _ => None,
+        }
+    }
+}
+
 /// A range of bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferRange {

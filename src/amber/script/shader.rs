@@ -151,12 +151,13 @@ impl Shader {
                     let (ShaderError::Unsupported(what) | ShaderError::Invalid(what)) = error;
                     ShaderError::Invalid(format!("line {}: shader {}: {what}", self.line, self.name))
                 }),
-                None => Err(ShaderError::Unsupported(format!(
-                    "line {}: shader {} is {}, and no compiler is given for that: --glsl-compiler CMD gives one",
-                    self.line,
-                    self.name,
-                    language.name()
-                ))),
+                None => {
+                    let why = match language.name() {
+                        "GLSL" => "no compiler is given for that: --glsl-compiler CMD gives one",
+                        _ => "a compiler can be given for GLSL only",
+                    };
+                    Err(ShaderError::Unsupported(format!("line {}: shader {} is {}, and {why}", self.line, self.name, language.name())))
+                }
             },
         }
     }

@@ -13,6 +13,7 @@ use smallstep_semantics::spirv::{LoadOptions, Module};
 
 use super::play::Interpreter;
 use crate::compile::{self, bindings::Places};
+use crate::compute::given::Place;
 use crate::compute::{self, ComputeModule};
 use crate::dispatch::{ComputeDispatch, DrawDispatch};
 use crate::theorem::dispatches::Engines;
@@ -82,24 +83,28 @@ pub(super) fn draw_shows(original: &DrawDispatch, interpreter: &Interpreter, obs
 }
 
 fn same_buffers(expected: &[ObservedBuffer], found: &[ObservedBuffer], places: &Places) -> Result<(), String> {
-    for e in expected {
-        let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
-        let counterpart = found.iter().find(|f| (f.set, f.binding) == place);
+    for (index, e) in expected.iter().enumerate() {
+        let of = |buffer: &ObservedBuffer| (buffer.set, buffer.binding);
+        let place = Place::of(expected, index, of);
+        let (set, binding) = places.adapted(place.whole()).unwrap_or(place.whole());
+        let counterpart = Place { set, binding, ..place }.find(found, of);
         let undefined = |b: &ObservedBuffer| b.undefined.iter().map(|u| (u.start, u.end, u.kind)).collect::<Vec<_>>();
         if !counterpart.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
-            return Err(changed(&format!("the buffer at set {}, binding {} differs", e.set, e.binding)));
+            return Err(changed(&format!("the buffer at {place} differs")));
         }
     }
     Ok(())
 }
 
 fn same_images(expected: &[ObservedImage], found: &[ObservedImage], places: &Places) -> Result<(), String> {
-    for e in expected {
-        let place = places.adapted((e.set, e.binding)).unwrap_or((e.set, e.binding));
-        let counterpart = found.iter().find(|f| (f.set, f.binding) == place);
+    for (index, e) in expected.iter().enumerate() {
+        let of = |image: &ObservedImage| (image.set, image.binding);
+        let place = Place::of(expected, index, of);
+        let (set, binding) = places.adapted(place.whole()).unwrap_or(place.whole());
+        let counterpart = Place { set, binding, ..place }.find(found, of);
         let undefined = |i: &ObservedImage| i.undefined.iter().map(|u| (u.component, u.start, u.end, u.kind)).collect::<Vec<_>>();
         if !counterpart.is_some_and(|f| f.bytes == e.bytes && undefined(f) == undefined(e)) {
-            return Err(changed(&format!("the image at set {}, binding {} differs", e.set, e.binding)));
+            return Err(changed(&format!("the image at {place} differs")));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use smallstep_semantics::spirv::module::Variable;
 
 use super::draw::{bytes_of, image_of, levels_of, sampler_of, texels_of};
 use super::play::End;
-use crate::amber::{BufferId, Buffers, Certainty, Contents, Line, Pipeline, Resource, Script, View};
+use crate::amber::{Binding, BufferId, Buffers, Certainty, Contents, Line, Pipeline, Resource, Script, View};
 use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::ResourceKind;
@@ -50,7 +50,7 @@ pub(super) struct ImageAt {
 pub(super) struct Bound {
     pub buffers: Vec<BufferAt>,
     pub images: Vec<ImageAt>,
-    pub samplers: Vec<BoundSampler>,
+    samplers: Vec<(Place, BoundSampler)>,
     /// The push constants, a whole number of words.
     pub push_constants: Vec<u8>,
     /// The buffer with the push constants.
@@ -66,7 +66,12 @@ impl Bound {
         let mut bound = Bound::default();
         for &stage in stages {
             for (place, resource, variable) in stage.bound() {
-                bound.descriptor(script, buffers, pipeline, stage, (place, resource, variable), line)?;
+                let of_variable = of_variable(pipeline, (stage, variable), place, stages);
+                for (place, binding) in
+                    of_variable.map_err(|what| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name)))?
+                {
+                    bound.descriptor(script, buffers, (pipeline, binding), stage, (place, resource, variable), line)?;
+                }
             }
         }
         bound.check_overlaps(script, line)?;
@@ -86,7 +91,7 @@ impl Bound {
         &mut self,
         script: &Script,
         buffers: &Buffers,
-        pipeline: &Pipeline,
+        (pipeline, binding): (&Pipeline, &Binding),
         stage: Uses<'_>,
         (place, resource, variable): (Place, ResourceKind, &Variable),
         line: Line,
@@ -94,9 +99,6 @@ impl Bound {
         let name = stage.name_of(variable);
         let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
         let unsupported = |what: String| End::Unsupported(format!("line {line}: {what}"));
-        if stage.module().descriptor_count(variable) != Some(1) {
-            return Err(unsupported(format!("{name}, an array of descriptors")));
-        }
         let expected_kind = match resource {
             ResourceKind::Uniform => "uniform buffer",
             ResourceKind::Storage => "storage buffer",
@@ -110,11 +112,13 @@ impl Bound {
                 return Err(unsupported(format!("{name}, an image that is not two-dimensional, of one layer and of one sample")));
             }
         };
-        let binding = pipeline.bindings.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
-        let binding = binding
-            .ok_or_else(|| invalid(format!("nothing is bound at descriptor set {}, binding {} for {name}", place.set, place.binding)))?;
-        let (set, number) = place.whole();
-        let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
+        let mut sampler = |id| {
+            if !self.samplers.iter().any(|s| s.0 == place) {
+                let (sampler, (set, binding)) = (sampler_of(&script[id]).map_err(unsupported)?, place.whole());
+                self.samplers.push((place, BoundSampler { set, binding, sampler }));
+            }
+            Ok(())
+        };
         let mut texels = |buffer, kind| {
             if !self.images.iter().any(|i| i.place == place) {
                 let (image, range) = texels_of(script, buffers, buffer).map_err(unsupported)?;
@@ -156,20 +160,10 @@ impl Bound {
             (Resource::StorageImage(id), ResourceKind::StorageImage(..)) => image(id, ImageKind::Storage),
             (Resource::CombinedImageSampler(id, with), ResourceKind::CombinedImageSampler(..)) => {
                 image(id, ImageKind::Sampled)?;
-                self.sampler(sampler(with)?);
-                Ok(())
+                sampler(with)
             }
-            (Resource::Sampler(with), ResourceKind::Sampler) => {
-                self.sampler(sampler(with)?);
-                Ok(())
-            }
+            (Resource::Sampler(with), ResourceKind::Sampler) => sampler(with),
             _ => Err(invalid(format!("{name} is a {expected_kind}, and what line {} binds is none", binding.line))),
-        }
-    }
-
-    fn sampler(&mut self, sampler: BoundSampler) {
-        if !self.samplers.iter().any(|s| (s.set, s.binding) == (sampler.set, sampler.binding)) {
-            self.samplers.push(sampler);
         }
     }
 
@@ -200,6 +194,11 @@ impl Bound {
         self.buffers.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect()
     }
 
+    /// The samplers, in the form for interpreters and devices.
+    pub fn samplers(&self) -> Vec<BoundSampler> {
+        self.samplers.iter().map(|(_, sampler)| sampler.clone()).collect()
+    }
+
     /// Whether some block exceeds the range that is bound for it.
     pub fn is_short(&self) -> bool {
         self.buffers.iter().any(|b| b.missing > 0)
@@ -217,12 +216,12 @@ impl Bound {
 
     /// The floats with a bounded set among the bound bytes, in the form for interpreters.
     pub fn bounded(&self, buffers: &Buffers) -> Vec<BoundedFloat> {
-        let bounded_floats = |b: &BufferAt| {
-            let (set, binding, first) = (b.place.set, b.place.binding, b.range.start);
-            let bounded_float = move |(at, allowed)| BoundedFloat { set, binding, offset: (at - first) as u64, allowed };
+        let bounded_floats = |(index, b): (usize, &BufferAt)| {
+            let first = b.range.start;
+            let bounded_float = move |(at, allowed)| BoundedFloat { buffer: index, offset: (at - first) as u64, allowed };
             given_sets(&buffers[b.buffer], &b.range).map(bounded_float).collect::<Vec<_>>()
         };
-        self.buffers.iter().flat_map(bounded_floats).collect()
+        self.buffers.iter().enumerate().flat_map(bounded_floats).collect()
     }
 
     /// The images, in the form for interpreters. Images that are only sampled include the other
@@ -262,6 +261,33 @@ impl Bound {
         let mut images = self.images.iter().filter(|i| with_sampled || i.kind != ImageKind::Sampled);
         images.find_map(|i| Some((i.buffer, buffers[i.buffer].open(i.range.start, i.range.len())?.0)))
     }
+}
+
+/// The descriptors that a variable names. Several bindings at one place are the elements of an
+/// array of descriptors, in order. `stages` are all stages of the pipeline.
+///
+/// Errors: a sentence: too few are bound.
+fn of_variable<'p>(
+    pipeline: &'p Pipeline,
+    (stage, variable): (Uses<'_>, &Variable),
+    place: Place,
+    stages: &[Uses<'_>],
+) -> Result<Vec<(Place, &'p Binding)>, String> {
+    let (set, binding) = place.whole();
+    let bound: Vec<&Binding> = pipeline.bindings.iter().filter(|b| (b.set, b.binding) == (set, binding)).collect();
+    let count = |stage: Uses<'_>, variable: &Variable| stage.module().descriptor_count(variable).unwrap_or(bound.len() as u64);
+    let (needed, name) = (count(stage, variable), stage.name_of(variable));
+    if bound.is_empty() {
+        return Err(format!("nothing is bound at descriptor set {set}, binding {binding} for {name}"));
+    }
+    if (bound.len() as u64) < needed {
+        let found = bound.len();
+        return Err(format!("{name} is an array of {needed} descriptors, and descriptor set {set}, binding {binding} has {found}"));
+    }
+    let variables = stages.iter().flat_map(|&stage| stage.bound().map(move |(at, _, variable)| (stage, at, variable)));
+    let is_array = variables.filter(|(_, at, _)| *at == place).any(|(stage, _, variable)| count(stage, variable) > 1);
+    let element = |k| Place { element: is_array.then_some(k), ..place };
+    Ok((0..).map(element).zip(bound).take(needed as usize).collect())
 }
 
 /// Adds the values that devices may have to each texel of an image with undecided bytes.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use smallstep_semantics::image::Codes;
 use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::raster::{DepthBuffer, StencilBuffer};
+use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::draw::{Component, MadeBy, ObservedTarget};
 use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage, UndefinedBytes};
 use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
@@ -167,10 +168,9 @@ impl Player<'_> {
         &mut self,
         origin_text: &dyn Fn((u32, InvocationId)) -> String,
         inputs: &DispatchInputs,
-        observed: &ObservedImage,
+        (place, observed): (Place, &ObservedImage),
         doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
     ) {
-        let place = Place::new(observed.set, observed.binding);
         let Some((id, Range { start: first, .. })) = self.store_image(&inputs.bound, place, &observed.bytes) else { return };
         let line = inputs.line;
         let (channels, size) = (observed.format.channels(), observed.format.bytes());
@@ -381,6 +381,16 @@ impl Player<'_> {
         let found = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?;
         (found.range.len() == bytes.len()).then(|| self.store_bytes(found.buffer, found.range.clone(), bytes))?;
         Some((found.buffer, found.range.clone()))
+    }
+
+    /// Stores the decided result of a RUN on a device.
+    pub(super) fn store_shown(&mut self, bound: &Bound, buffers: &[Buffer], images: &[Buffer]) {
+        for (index, buffer) in buffers.iter().enumerate() {
+            self.store(bound, Place::of(buffers, index, |b| (b.set, b.binding)), &buffer.bytes);
+        }
+        for (index, image) in images.iter().enumerate() {
+            self.store_image(bound, Place::of(images, index, |i| (i.set, i.binding)), &image.bytes);
+        }
     }
 
     /// Stores decided bytes. Their number is that of the range.

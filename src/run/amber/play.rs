@@ -394,16 +394,11 @@ impl<'s> Player<'s> {
                     return Err(not_run(DeviceOutcome::Unchecked(why), device.route(), inputs.line));
                 }
                 let shown = compute::shown_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), inputs.line))?;
-                for buffer in shown.buffers {
-                    self.store(&inputs.bound, Place::new(buffer.set, buffer.binding), &buffer.bytes);
-                }
-                for image in shown.images {
-                    self.store_image(&inputs.bound, Place::new(image.set, image.binding), &image.bytes);
-                }
+                self.store_shown(&inputs.bound, &shown.buffers, &shown.images);
                 Ok(())
             }
             Engine::Interpreter(interpreter) => {
-                let (images, samplers) = (inputs.bound.image_contents(&self.buffers), &inputs.bound.samplers);
+                let (images, samplers) = (inputs.bound.image_contents(&self.buffers), &inputs.bound.samplers());
                 let push_constants = &inputs.bound.push_constants;
                 let bounded = inputs.bound.bounded(&self.buffers);
                 let bounded = bounded.as_slice();
@@ -426,7 +421,7 @@ impl<'s> Player<'s> {
             groups: inputs.groups,
             buffers: inputs.bound.buffer_bindings(&self.buffers),
             images: inputs.bound.image_bindings(),
-            samplers: inputs.bound.samplers.clone(),
+            samplers: inputs.bound.samplers(),
             push_constants: inputs.bound.push_constants.clone(),
         }
     }
@@ -513,7 +508,7 @@ impl<'s> Player<'s> {
         };
         let invocations = Invocations::OfDispatch(module, inputs.groups);
         for (index, observed) in observation.buffers.iter().enumerate() {
-            let place = Place::new(observed.set, observed.binding);
+            let place = Place::of(&observation.buffers, index, |b| (b.set, b.binding));
             let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
                 continue;
             };
@@ -526,7 +521,8 @@ impl<'s> Player<'s> {
                 format!("{} by {}", report::instruction(&module.module, at), invocations.text(invocation_id))
             };
             let doubtful = report.doubtful_texels.iter().filter(|d| d.image == index);
-            self.keep_image(&origin, inputs, observed, doubtful);
+            let place = Place::of(&observation.images, index, |i| (i.set, i.binding));
+            self.keep_image(&origin, inputs, (place, observed), doubtful);
         }
         if let Some(why) = unknown {
             self.doubt(bound, why);

@@ -31,7 +31,7 @@ impl Player<'_> {
             .map_err(|what| End::Unsupported(format!("line {line}: {what}")))?;
         drawing.buffers = bound.contents(&self.buffers);
         drawing.images = bound.image_contents(&self.buffers);
-        drawing.samplers = bound.samplers.clone();
+        drawing.samplers = bound.samplers();
         drawing.push_constants = bound.push_constants.clone();
         let inputs = DispatchInputs { bound, groups: [1; 3], subgroup_size: None, line };
         let dispatch = self.draw_for_device(&drawing, stages, &inputs.bound);
@@ -66,7 +66,7 @@ impl Player<'_> {
             geometry: Geometry { topology, indices, first, count, vertex_offset: 0, first_instance, instances, attributes },
             buffers: bound.buffer_bindings(&self.buffers),
             images: bound.image_bindings(),
-            samplers: bound.samplers.clone(),
+            samplers: bound.samplers(),
             push_constants: bound.push_constants.clone(),
             state: drawing.state,
             targets: drawing.targets.clone(),
@@ -84,12 +84,7 @@ impl Player<'_> {
                 self.store_bytes(id, range, &bytes);
             }
         }
-        for buffer in shown.buffers {
-            self.store(bound, Place::new(buffer.set, buffer.binding), &buffer.bytes);
-        }
-        for image in shown.images {
-            self.store_image(bound, Place::new(image.set, image.binding), &image.bytes);
-        }
+        self.store_shown(bound, &shown.buffers, &shown.images);
     }
 
     fn interpret_draw(
@@ -156,7 +151,7 @@ impl Player<'_> {
         let unknown = open.or(read).map(|open| self.unknown_reason(open, line));
         let fragment = &stages[1].module;
         for (index, observed) in observation.buffers.iter().enumerate() {
-            let place = Place::new(observed.set, observed.binding);
+            let place = Place::of(&observation.buffers, index, |b| (b.set, b.binding));
             let Some(buffer_index) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else {
                 continue;
             };
@@ -168,7 +163,8 @@ impl Player<'_> {
         for (index, observed) in observation.images.iter().enumerate() {
             let origin = |(instruction, _): (u32, InvocationId)| report::instruction(fragment, instruction);
             let doubtful = observation.doubtful_texels.iter().filter(|d| d.image == index);
-            self.keep_image(&origin, inputs, observed, doubtful);
+            let place = Place::of(&observation.images, index, |i| (i.set, i.binding));
+            self.keep_image(&origin, inputs, (place, observed), doubtful);
         }
         let origin_text = |made_by: &MadeBy| match made_by.instruction {
             Some((index, _)) => format!("made at {} of the fragment stage ({})", report::instruction(fragment, index), made_by.kind.id()),

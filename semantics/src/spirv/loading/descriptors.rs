@@ -125,7 +125,11 @@ pub(in crate::spirv) fn observed(
 fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
     match module.types().get(type_) {
         Some(Type::Image(image)) => (Some(image), false),
-        Some(Type::SampledImage { image }) => (parts(module, image).0, true),
+        // A texel buffer has no sampler, even if it is declared as a sampled image.
+        Some(Type::SampledImage { image }) => {
+            let image = parts(module, image).0;
+            (image, image.is_none_or(|image| !image.is_texel_buffer()))
+        }
         _ => (None, true),
     }
 }

@@ -90,10 +90,8 @@ impl Limits {
 /// A 32-bit float of a buffer that may be any of a set. The buffer holds the definite one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedFloat {
-    /// The descriptor set of the buffer.
-    pub set: u32,
-    /// The binding of the buffer.
-    pub binding: u32,
+    /// The index of the buffer in [`Resources::buffers`].
+    pub buffer: usize,
     /// The offset in bytes, a multiple of 4.
     pub offset: u64,
     /// The floats that a device may hold there.

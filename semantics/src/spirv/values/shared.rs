@@ -187,11 +187,10 @@ impl Shared {
             shared.backings.push(backing(&buffer.bytes)?);
         }
         for float in dispatch.resources.bounded {
-            let named = |b: &Buffer| (b.set, b.binding) == (float.set, float.binding);
-            let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
-            if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
-                shared.bounded.insert((index, float.offset), float.allowed);
-                shared.backings[index].notes.insert(float.offset, Note::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
+            let Some(buffer) = dispatch.resources.buffers.get(float.buffer) else { continue };
+            if float.offset.is_multiple_of(4) && float.offset < buffer.bytes.len() as u64 / 4 * 4 {
+                shared.bounded.insert((float.buffer, float.offset), float.allowed);
+                shared.backings[float.buffer].notes.insert(float.offset, Note::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
             }
         }
         shared.backings.push(backing(dispatch.resources.push_constants)?);

@@ -80,8 +80,7 @@ pub fn judge(
     // Words whose initial value is a set, and that no part has written.
     let mut report = Report::ended(outcome, Vec::new());
     for float in dispatch.resources.bounded {
-        let is_named = |&(_, set, binding): &(usize, u32, u32)| (set, binding) == (float.set, float.binding);
-        let Some(buffer) = explorer.grid.prepared.storage.iter().position(is_named) else { continue };
+        let Some(buffer) = explorer.grid.prepared.storage.iter().position(|&(index, ..)| index == float.buffer) else { continue };
         if !explorer.words.contains_key(&(buffer, float.offset))
             && explorer.grid.shared.bounded(explorer.storage(buffer), float.offset).is_some()
         {

@@ -276,10 +276,8 @@ impl Program {
             warps.push(warp);
         }
         let mut parts = Piecewise { shared, warps, phases: Phases::default(), exploration };
-        let initial_sets = dispatch.resources.bounded.iter().filter_map(|float| {
-            let buffer = dispatch.resources.buffers.iter().position(|b| (b.set, b.binding) == (float.set, float.binding))?;
-            Some(((buffer as u32, (float.offset / 4) as u32), float.allowed))
-        });
+        let bounded = dispatch.resources.bounded.iter();
+        let initial_sets = bounded.map(|float| ((float.buffer as u32, (float.offset / 4) as u32), float.allowed));
         parts.ledger(0).memory.initial = initial_sets.collect();
         Some(parts)
     }
