@@ -5,6 +5,7 @@ mod common;
 
 use common::frame::float_text;
 use smallstep::compute::ComputeModule;
+use smallstep::compute::given::Place;
 use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
@@ -172,6 +173,28 @@ fn subnormal_numbers_may_be_zero() {
     ] {
         let summary = compared(&before, &after);
         assert_eq!(summary.verdict().name(), expected, "{what}: {:?}", summary.undecided);
+    }
+}
+
+/// If nothing is known of a compared float, its comparison has either result. An integer that
+/// depends on it is undecided, although 0 and 1 have the bits of zero and of a subnormal number.
+#[test]
+fn integers_that_depend_on_an_unknown_float_are_undecided() {
+    use smallstep::compile::naga::{LIMIT, Space, words};
+    let side = |name: &str, value: &str| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read> a: array<u32, 4>; @group(0) @binding(1) var<storage, read_write> out: array<u32, 4>;
+            @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {{
+            let x = unpack4x8unorm(a[i]).x; out[i] = select(0u, 1u, {value}); }}"
+        );
+        let module = Module::load(&words(name, &text, Space::OfEach, LIMIT).expect("valid")).expect("loads");
+        Side::new(name, ComputeModule::new(module, None).expect("one entry point"), None)
+    };
+    let before = || side("BEFORE", "x < 0.5");
+    let settings = Settings { pinned: vec![(Place::new(0, 0), 0x83u32.to_le_bytes().repeat(4))], ..Settings::default() };
+    for (after, expected) in [("x < 0.5", "agree"), ("0.5 > x", "agree"), ("x > 0.5", "undecided"), ("i > 7u", "undecided")] {
+        let summary = refines(&before(), &side("AFTER", after), &settings, |_| {}).expect("the interfaces match");
+        assert_eq!(summary.verdict().name(), expected, "{after}");
     }
 }
 

@@ -59,6 +59,10 @@ pub(crate) struct Compare {
     /// The most instructions of BEFORE for one input; 4194304 if not given.
     #[arg(long)]
     fuel: Option<u64>,
+    /// How long the comparison of two modules may take, as 90s, 10m or 2h; 60s for each 100 inputs,
+    /// if not given. Then it ends with a limit, or with a disagreement that could be smaller.
+    #[arg(long, value_name = "TIME", value_parser = super::budget::time)]
+    time_limit: Option<Duration>,
     /// One JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -203,6 +207,7 @@ impl Compare {
     fn settings(&self) -> Result<Settings, Failure> {
         let device = self.device.open().map_err(|why| (exit::UNCHECKED, format!("unchecked: {why}")))?;
         let device = device.map(OnDevice::new).transpose().map_err(invalid)?;
+        let hundreds = u32::try_from(self.inputs.div_ceil(100)).unwrap_or(u32::MAX);
         Ok(Settings {
             inputs: self.inputs,
             seed: self.seed,
@@ -215,6 +220,7 @@ impl Compare {
             pinned: self.compute.buffers()?,
             guided: 4 * self.inputs,
             device,
+            time: Some(self.time_limit.unwrap_or_else(|| Duration::from_secs(60).saturating_mul(hundreds))),
             push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
             ..Settings::default()
         })
@@ -312,6 +318,10 @@ impl Compare {
         }
         for (why, count) in &summary.undecided {
             say!("undecided: {count}: {why}");
+            if let Some((index, input)) = summary.first_undecided.get(why).filter(|_| shape.scene.is_none()) {
+                say!("  input {index} is the first:");
+                say!("  {}", self.replay(before.name(), shape, input));
+            }
         }
         if matches!(verdict, Verdict::Vacuous(_)) {
             say!("nothing was shown: BEFORE allows everything on all of these inputs; pin buffers by --set, or workgroups by --groups");

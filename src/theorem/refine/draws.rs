@@ -11,11 +11,12 @@
 //! |---|---|
 //! | a component that is undefined | any value, defined or not |
 //! | a component, or a depth, with a set | the values in the set |
-//! | a value that devices may differ in, without a set | this value; another is *undecided* |
+//! | an inexact depth of FragDepth | this depth; another is *undecided* |
+//! | another value that devices may differ in, without a set | this value; another is *undecided* |
 
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Rules;
+use smallstep_semantics::number::{Interval, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, DepthBuffer};
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
@@ -373,6 +374,10 @@ fn allows(allowed: &DrawObservation, texel: &Differing) -> Option<bool> {
         }
         Texels::Depth => {
             let within = allowed.depth.as_ref()?.depth(x, y)?.0.allowed;
+            // The relation gives this range to a depth of which nothing is known.
+            if within == Interval::between(0.0, 1.0) {
+                return None;
+            }
             let depth = f64::from(f32::from_bits(texel.after? as u32));
             Some(within.low <= depth && depth <= within.high)
         }

@@ -4,7 +4,7 @@
 //! | BEFORE's word | AFTER's word |
 //! |---|---|
 //! | has a bounded set | is wrong outside of the set, and if it is undefined |
-//! | has a set of a subnormal number and zero | is right inside of the set |
+//! | is a float with a set of a subnormal number and zero | is right inside of the set |
 //! | has another bounded set | is undecided inside of the set |
 //! | has no known set | is undecided |
 //!
@@ -75,6 +75,7 @@ impl Allowed {
 }
 
 /// The verdict of sets on the words with differing bytes. The bytes are sorted by place and offset.
+/// `is_float` says whether BEFORE stores a float at a place and byte.
 pub(super) fn judge_words(
     (before, side): (&Side, &Side),
     after: &Observation,
@@ -82,6 +83,7 @@ pub(super) fn judge_words(
     settings: &Settings,
     fuel: u64,
     differing: &[(Place, u64, Byte, Byte)],
+    is_float: impl Fn(Place, u64) -> bool,
 ) -> SetVerdict {
     let mut found = SetVerdict { wrong_words: Vec::new(), all_allowed: false };
     let Some(allowed) = Allowed::of(before, input, settings) else { return found };
@@ -114,7 +116,9 @@ pub(super) fn judge_words(
             let float = f32::from_bits(u32::from_le_bytes(word));
             if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
         });
-        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside) || allowed_by_formulas((place, offset)));
+        // The set of an integer has its bits as those of a float. A small one looks subnormal.
+        let is_exact = is_float(place, offset) && is_exact(&set);
+        found.all_allowed &= admitted && (is_exact || settings.does(Planted::Inside) || allowed_by_formulas((place, offset)));
         if !admitted || settings.does(Planted::Points) {
             found.wrong_words.push(WrongWord { place, byte, undefined: known.is_none(), allowed: set });
         }

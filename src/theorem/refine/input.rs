@@ -388,8 +388,9 @@ impl<'m> Shape<'m> {
         match random.below(6) {
             1 => [2.min(most.max(1)), 1, 1],
             3 => [random.between(1, most.clamp(1, 4)), 1, 1],
+            4 if most >= 6 => random.pick(&[[2, 2, 1], [3, 2, 1]]),
             4 if most >= 4 => [2, 2, 1],
-            5 if most >= 2 => [1, 1, 2],
+            5 if most >= 2 => random.pick(&[[1, 1, 2], [1, 2, 1]]),
             _ => [1; 3],
         }
     }

@@ -63,9 +63,10 @@ mod weak;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use smallstep_semantics::interleavings::Budget;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{Outcome, TimeLimit};
 use smallstep_semantics::spirv::environment::{Observation, Robustness, SubgroupMapping};
 
 use crate::compute::given::Place;
@@ -135,6 +136,9 @@ pub struct Settings {
     pub push: Option<Vec<u8>>,
     /// A device on which AFTER also runs, if the interpreters agree.
     pub device: Option<OnDevice>,
+    /// The time of a comparison. Then no further input is tried, and none makes a disagreement
+    /// smaller. The input that runs then is judged to its end.
+    pub time: Option<Duration>,
     /// A mistake planted in the comparison, for tests of what catches it.
     pub planted: Option<Planted>,
 }
@@ -164,6 +168,7 @@ impl Default for Settings {
             pinned: Vec::new(),
             push: None,
             device: None,
+            time: None,
             planted: None,
         }
     }
@@ -210,6 +215,8 @@ pub struct Summary {
     pub redrawn: u64,
     /// The number of undecided inputs, by reason.
     pub undecided: BTreeMap<String, u64>,
+    /// The first undecided input for each reason, with its number.
+    pub first_undecided: BTreeMap<String, (u64, Input)>,
     /// The blocks of BEFORE that ran, if additional inputs are guided by them.
     pub coverage: Option<Coverage>,
     /// The first input that could not be checked: its number and the reason.
@@ -274,11 +281,13 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     let mut progress = progress;
     let mut summary = Summary::default();
-    let earlier = Earlier { coverage: RefCell::new((settings.guided > 0).then(|| Coverage::new(before))), ..Earlier::default() };
+    let coverage = RefCell::new((settings.guided > 0).then(|| Coverage::new(before)));
+    let earlier = Earlier { coverage, ..Earlier::none(settings) };
     over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
     let (mut fruitless, mut executed) = (0, 0);
     for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
         let is_enough = fruitless > settings.guided / FRUITLESS_FRACTION && executed > LONG_SEARCH;
+        let is_enough = is_enough || TimeLimit::passed(earlier.time).is_some();
         if summary.disagreement.is_some() || summary.unchecked.is_some() || is_enough {
             break;
         }
@@ -308,9 +317,16 @@ pub struct Earlier {
     coverage: RefCell<Option<Coverage>>,
     /// The results of the drafts of inputs.
     drafts: RefCell<Drafts>,
+    /// When the comparison must end.
+    time: Option<TimeLimit>,
 }
 
 impl Earlier {
+    /// The state of a comparison that begins now.
+    fn none(settings: &Settings) -> Earlier {
+        Earlier { time: settings.time.and_then(TimeLimit::from_now), ..Earlier::default() }
+    }
+
     /// Runs BEFORE in the order of its engine. If it has an observation, records the blocks that
     /// it reached.
     fn run(&self, before: &Side, input: &Input, settings: &Settings) -> Outcome<Observation> {
@@ -359,7 +375,7 @@ pub fn refines_draws(
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    let earlier = Earlier::default();
+    let earlier = Earlier::none(settings);
     over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
     Ok(summary)
 }
@@ -382,6 +398,11 @@ fn over_inputs(
         if index % 2 == 1 && settings.does(Planted::OddInputs) {
             (summary.inputs, summary.agree) = (summary.inputs + 1, summary.agree + 1);
             continue;
+        }
+        if let Some(late) = TimeLimit::passed(earlier.time) {
+            let what = format!("{late}, after {} of {} inputs", summary.inputs, settings.inputs);
+            summary.unchecked = Some((index, Unchecked::Limit(what)));
+            return;
         }
         let may_redraw = !settings.does(Planted::OneDraft);
         let mut draft = if may_redraw { first_draft.unwrap_or_else(|| earlier.drafts.borrow_mut().next(index, 0)) } else { 0 };
@@ -413,14 +434,17 @@ fn over_inputs(
                 summary.sampled += u64::from(!all);
             }
             Judged::Vacuous(why) => *summary.vacuous.entry(first_reason.unwrap_or(why)).or_default() += 1,
-            Judged::Undecided(why) => *summary.undecided.entry(why).or_default() += 1,
+            Judged::Undecided(why) => {
+                summary.first_undecided.entry(why.clone()).or_insert((index, input));
+                *summary.undecided.entry(why).or_default() += 1;
+            }
             Judged::Unchecked(what) => {
                 summary.unchecked = Some((index, what));
                 return;
             }
             Judged::Disagree(_) => {
                 let judge = |input: &Input| judge(input, &Earlier::default());
-                let minimal = shrink::minimal_by(&judge, shape, input, settings);
+                let minimal = shrink::minimal_by(&judge, shape, input, settings, earlier.time);
                 // The search for the minimal input has seen that it disagrees.
                 if let Judged::Disagree(difference) = judge(&minimal) {
                     let disagreement = blame(&minimal, *difference);

@@ -156,6 +156,11 @@ impl Numbers {
             1 << (width - 1) | 1,
             1 << fraction,
             (1 << fraction) - 1,
+            // Floats that an unsigned or a signed integer can hold, but not both, and the greatest.
+            of_width(width, 2_147_483_648.0),
+            of_width(width, 3e9),
+            of_width(width, 4_294_967_040.0),
+            of_width(width, -2_147_483_648.0),
         ];
         match (level, random.below(8)) {
             (0, _) => of_width(width, tame),

@@ -669,7 +669,7 @@ impl Sides<'_> {
                     DifferenceKind::Byte { place, byte, bytes: wrong.len() as u64, undefined: shown.is_none(), allowed: None }
                 }
                 (None, Some(texel)) => texel.difference_kind(of_images.len() as u64),
-                (None, None) => match self.by_sets(after, &undecided)? {
+                (None, None) => match self.by_sets(&trace, after, &undecided)? {
                     Some(kind) => kind,
                     None if texels == 0 => return Ok(None),
                     None => return Err(DEVICES.into()),
@@ -689,11 +689,17 @@ impl Sides<'_> {
 
     /// The difference in floats for which a device may show several values. `None` if BEFORE allows
     /// all of them. The error says why this is not known.
-    fn by_sets(&self, after: &Observation, undecided: &[(Place, u64, Byte, Byte)]) -> Result<Option<DifferenceKind>, String> {
+    fn by_sets(
+        &self,
+        trace: &Traced,
+        after: &Observation,
+        undecided: &[(Place, u64, Byte, Byte)],
+    ) -> Result<Option<DifferenceKind>, String> {
         if undecided.is_empty() {
             return Ok(None);
         }
-        let found = floats::judge_words((self.before, self.after), after, self.input, self.settings, self.fuel, undecided);
+        let is_float = |place, byte| trace.writer(place, byte).is_some_and(|writer| writer.is_float);
+        let found = floats::judge_words((self.before, self.after), after, self.input, self.settings, self.fuel, undecided, is_float);
         match found.wrong_words.first() {
             Some(&floats::WrongWord { place, byte, undefined, allowed }) => Ok(Some(DifferenceKind::Byte {
                 place,

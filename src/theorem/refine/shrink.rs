@@ -1,6 +1,7 @@
 //! Makes an input small: fewer workgroups, shorter buffers, and zeros, while AFTER differs in the
 //! same way.
 
+use smallstep_semantics::outcome::TimeLimit;
 use smallstep_semantics::spirv::types::Type;
 
 use super::input::{Cell, Slot};
@@ -22,18 +23,19 @@ struct Shrinking<'a> {
     best: Input,
     kind: &'static str,
     remaining: u32,
+    time: Option<TimeLimit>,
 }
 
 /// The smallest input found on which AFTER still differs in the same way. If AFTER does not differ,
 /// the input itself.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
-    minimal_by(&|input| judge(before, after, input, settings, &Earlier::default()), shape, input, settings)
+    minimal_by(&|input| judge(before, after, input, settings, &Earlier::default()), shape, input, settings, None)
 }
 
-/// As [`minimal`], with another judge of inputs.
-pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
+/// As [`minimal`], with another judge of inputs, until that time.
+pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings, time: Option<TimeLimit>) -> Input {
     let Judged::Disagree(difference) = judge(&input) else { return input };
-    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.kind.category(), remaining: MAX_INPUTS };
+    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.kind.category(), remaining: MAX_INPUTS, time };
     loop {
         let previous = shrinking.best.clone();
         shrinking.groups();
@@ -60,6 +62,9 @@ impl Shrinking<'_> {
     fn accept(&mut self, mut input: Input) -> bool {
         if let Some(place) = self.shape.push_constant_place {
             input.move_push_constants(place);
+        }
+        if TimeLimit::passed(self.time).is_some() {
+            self.remaining = 0;
         }
         if self.remaining == 0 || input == self.best {
             return false;

@@ -217,21 +217,24 @@ impl Scene {
             let placed = is_float && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
             // A value that is the same at all vertices is exact in every fragment.
             let constant = level <= 1 && port.location > 0 && random.percent(60);
+            // With various w, what is interpolated needs the correction for perspective.
+            let has_various_w = placed && port.rows == 4 && level > 0 && random.percent(25);
             let mut bytes: Vec<u8> = Vec::new();
             for vertex in 0..VERTICES as usize {
                 if constant && vertex > 0 {
                     bytes.extend_from_within(..4 * port.rows as usize);
                     continue;
                 }
+                let w = if has_various_w { random.pick(&[0.5f32, 1.0, 2.0, 4.0]) } else { 1.0 };
                 let corners = [[-1.0f32, -1.0], [3.0, -1.0], [-1.0, 3.0]];
                 let anywhere = |random: &mut Random| random.below(17) as f32 / 8.0 - 1.0;
                 for row in 0..port.rows {
                     let corner = corners.get(vertex).and_then(|corner| corner.get(row as usize));
                     let bits = match (placed, row, corner) {
-                        (true, _, Some(corner)) => corner.to_bits(),
-                        (true, 0 | 1, None) => anywhere(random).to_bits(),
-                        (true, 2, _) => (random.below(5) as f32 / 4.0).to_bits(),
-                        (true, ..) => 1f32.to_bits(),
+                        (true, _, Some(corner)) => (corner * w).to_bits(),
+                        (true, 0 | 1, None) => (anywhere(random) * w).to_bits(),
+                        (true, 2, _) => (random.below(5) as f32 / 4.0 * w).to_bits(),
+                        (true, ..) => w.to_bits(),
                         _ if is_float => numbers.float(32, level, random) as u32,
                         _ => numbers.integer(32, level, random) as u32,
                     };
