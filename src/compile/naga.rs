@@ -14,9 +14,11 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{ImageClass, StorageAccess, TypeInner};
 use rspirv::spirv::{BuiltIn, Decoration};
+use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{Instruction, decode};
+use std::collections::BTreeSet;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -194,7 +196,7 @@ fn translated(name: &str, text: &str, space: Space, overrides: &[(String, String
     let options = spirv_options(flags, Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }));
     let words = spv::write_vec(&module, &info, &options, None);
     let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
-    Ok(masks_as_arrays(sizes_without_level(words)))
+    Ok(shifts_modulo_width(masks_as_arrays(sizes_without_level(words))))
 }
 
 /// The words with each size query of a storage image changed to one without a level of detail. naga
@@ -273,6 +275,65 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
                 out[at] = element;
             }
             _ => out.extend(instruction_words),
+        }
+    }
+    out[3] = next;
+    out
+}
+
+/// The words with each shift amount taken modulo the width of the shifted integer, as WGSL defines
+/// it ("Bit Expressions"). naga does not, and SPIR-V leaves a shift by the width or more undefined.
+/// WGSL refuses constants that are so great.
+fn shifts_modulo_width(words: Vec<u32>) -> Vec<u32> {
+    let Ok(decoded) = decode(&words) else { return words };
+    let defined: FxHashMap<u32, &Instruction> = decoded.instructions.iter().filter(|i| i.result != 0).map(|i| (i.result, i)).collect();
+    let component = |type_: u32| match defined.get(&type_).map(|i| (i.op, i.operands(&words))) {
+        Some((Op::TypeVector, &[component, count])) => (component, count),
+        _ => (type_, 1),
+    };
+    // The type of the amount and the mask for it, if the amount is computed.
+    let amount_type = |i: &Instruction| match (i.op, i.operands(&words)) {
+        (Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic, &[_, amount]) => {
+            let computed = |made: &&&Instruction| !matches!(made.op, Op::Constant | Op::ConstantComposite | Op::ConstantNull);
+            let width = defined.get(&component(i.result_type).0)?.operands(&words).first()?;
+            defined.get(&amount).filter(computed).map(|made| (made.result_type, width - 1))
+        }
+        _ => None,
+    };
+    let mut out = words[..HEADER_WORDS].to_vec();
+    let mut next = out[3];
+    let mut fresh = || {
+        next += 1;
+        next - 1
+    };
+    // By type of an amount and mask: the id of the mask.
+    let mut masks: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut constants = Vec::new();
+    for (type_, mask) in decoded.instructions.iter().filter_map(amount_type).collect::<BTreeSet<_>>() {
+        let ((scalar, count), id) = (component(type_), fresh());
+        constants.extend([4 << 16 | Op::Constant as u32, scalar, id, mask]);
+        masks.insert((type_, mask), id);
+        if count > 1 {
+            let vector = fresh();
+            constants.extend([(3 + count) << 16 | Op::ConstantComposite as u32, type_, vector]);
+            constants.extend(std::iter::repeat_n(id, count as usize));
+            masks.insert((type_, mask), vector);
+        }
+    }
+    let mut has_function = false;
+    for i in &decoded.instructions {
+        if i.is(Op::Function) && !std::mem::replace(&mut has_function, true) {
+            out.append(&mut constants);
+        }
+        let at = out.len();
+        match amount_type(i) {
+            Some((type_, mask)) => {
+                let (amount, masked) = (i.operands(&words)[1], fresh());
+                out.extend([5 << 16 | Op::BitwiseAnd as u32, type_, masked, amount, masks[&(type_, mask)]]);
+                out.extend(i.words(&words));
+                out[at + 9] = masked;
+            }
+            None => out.extend(i.words(&words)),
         }
     }
     out[3] = next;
@@ -409,6 +470,22 @@ mod tests {
         assert_eq!(handles(Program::Wgsl(text)).as_deref(), Some(&expected[..]));
         assert_eq!(handles(Program::Wgsl("fn f(")), None);
         assert_eq!(handles(Program::Words(&[1, 2, 3])), None);
+    }
+
+    #[test]
+    fn shift_amounts_are_taken_modulo_the_width() {
+        use smallstep_semantics::spirv::{Buffer, run};
+        let text = "@group(0) @binding(0) var<storage, read_write> a: array<u32, 5>;\n\
+                    @compute @workgroup_size(1) fn main() { let n = a[0]; let v = vec2(a[1], 3u) << vec2(n, n);\n\
+                    a[1] = a[1] << n; a[2] = u32(-8i >> n); a[3] = v.x; a[4] = v.y << 1u; }";
+        let words = words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid");
+        let masks = decode(&words).expect("words").instructions.iter().filter(|i| i.is(Op::BitwiseAnd)).count();
+        assert_eq!(masks, 3, "not of a constant");
+        let bytes = [33u32, 5, 0, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let outcome = run(&words, "main", [1; 3], &[Buffer { set: 0, binding: 0, bytes }]).expect("runs");
+        let shown = outcome.observed().expect("no undefined behaviour").buffers[0].bytes.clone();
+        let shown: Vec<u32> = shown.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        assert_eq!(shown, [33, 10, -4i32 as u32, 10, 12]);
     }
 
     #[test]
