@@ -9,9 +9,9 @@ use super::{compared, there_and_back};
 
 /// Cases that WGSL cannot express, each with a part of the reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("compute-conversion", "floats of 64"),
+    ("compute-conversion", "integers of 16"),
     ("compute-dot", "WGSL has no such instruction"),
-    ("ext-inst-pack", "PackDouble2x32"),
+    ("ext-inst-pack", "floats of 64"),
     ("/group-", "enable subgroups"),
     ("image-shapes", "textures of floats only"),
     ("/ptr-", "WGSL compares no pointers"),

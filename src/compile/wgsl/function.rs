@@ -920,6 +920,15 @@ impl<'c, 'm> Body<'c, 'm> {
         done.map_err(|error| located(error, self))
     }
 
+    /// Refuses a result whose numbers have a width that WGSL does not have.
+    fn has_type(&self, i: &Instruction) -> Result<(), Refused> {
+        let scalar = self.convert.module.shape(i.result).scalar;
+        match scalar {
+            Scalar::Int { width: 8 | 16 | 64, .. } | Scalar::Float { width: 64 } => Err(self.convert.no_scalar(scalar)),
+            _ => Ok(()),
+        }
+    }
+
     fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         match module.types().get(i.result_type) {
@@ -932,6 +941,8 @@ impl<'c, 'm> Body<'c, 'm> {
                 return Ok(());
             }
             Some(type_) if type_.is_opaque() => return Ok(()),
+            // An expression in an expression needs no name of its type. But it needs a type.
+            Some(_) if i.result != 0 => self.has_type(i)?,
             _ => {}
         }
         match i.op {
