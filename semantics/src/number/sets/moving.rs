@@ -150,6 +150,10 @@ impl MovableTerms {
             Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 => Some(MovableTerms::NOTHING),
             Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(MovableTerms::NOTHING),
             Glsl::Asinh | Glsl::Acosh | Glsl::Atanh => Some(MovableTerms::NOTHING),
+            // e^x is a value by itself.
+            Glsl::Sinh | Glsl::Cosh => Some(sum(1.01 * libm::exp(x.max_magnitude()), 2, 2)),
+            Glsl::Tanh => Some(sum(2.02, 2, 6)),
+            Glsl::Determinant | Glsl::MatrixInverse => of_matrix(number == Glsl::Determinant as u32, first, i),
             Glsl::Radians | Glsl::Degrees => Some(sum(x.max_magnitude() * 60.0, x.terms, x.degree.saturating_add(2))),
             // x·x for a power of 2.
             Glsl::Pow => {
@@ -206,14 +210,7 @@ impl MovableTerms {
                 Glsl::Distance => of_length(6),
                 // x/√(x0·x0 + …): relative to it each square passes as much.
                 Glsl::Normalize => Some(sum(magnitude(set), n + 1, 10)),
-                Glsl::Determinant | Glsl::MatrixInverse => {
-                    let m = *operands.first()?;
-                    match m.len() {
-                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(m, m.len().isqrt()).map(MovableTerms::polynomial),
-                        4 | 9 | 16 => of_inverse(m, i),
-                        _ => None,
-                    }
-                }
+                Glsl::Determinant | Glsl::MatrixInverse => of_matrix(number == Glsl::Determinant as u32, operands.first()?, i),
                 Glsl::SmoothStep => {
                     let (edges, x) = (magnitude_of(0) + magnitude_of(1), magnitude_of(2));
                     // t is a quotient by edge1 - edge0, which must be at least 1/16 of the edges'
@@ -244,6 +241,16 @@ fn determinant(m: &[Polynomial], n: usize) -> Option<Polynomial> {
 /// The matrix of n columns without column c and row r.
 fn minor(m: &[Polynomial], n: usize, c: usize, r: usize) -> SmallVec<[Polynomial; 16]> {
     (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
+}
+
+/// The terms of a determinant, or of component i of an inverse. `None` if the matrix has other than
+/// two to four columns.
+fn of_matrix(is_determinant: bool, m: &[Polynomial], i: usize) -> Option<MovableTerms> {
+    match m.len() {
+        4 | 9 | 16 if is_determinant => determinant(m, m.len().isqrt()).map(MovableTerms::polynomial),
+        4 | 9 | 16 => of_inverse(m, i),
+        _ => None,
+    }
 }
 
 /// The terms of component i of a matrix inverse: a cofactor over the determinant.
