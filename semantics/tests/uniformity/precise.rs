@@ -177,6 +177,165 @@ fn bodies_are_judged_as_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Programs with pointers that are loaded from memory. For each: its functions, the body of the
+/// entry point, and whether it is accepted.
+const LOADED_POINTERS: &[(&str, &str, bool)] = &[
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; **q = t; if (x == 0u) { barrier(); }", false),
+    ("", "uint x = t; thread uint* p = &x; thread uint** q = &p; **q = u; if (x == 0u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; **q = u; if (x == 0u) { barrier(); }", true),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; if (t == 1u) { **q = 5u; } if (x == 5u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; if (u == 1u) { **q = 5u; } if (x == 5u) { barrier(); }", true),
+    ("", "uint x; uint y; thread uint* p = &x; thread uint** q = &p; **q = t; if (y == 0u) { barrier(); }", true),
+    ("", "uint x; int y; thread int* r = &y; thread uint* p = &x; thread uint** q = &p; **q = t; if (y == 0) { barrier(); }", true),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; thread uint* r = *q; *r = t; if (x == 0u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; **q += t; if (x == 0u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; **q = t; x = u; if (x == 0u) { barrier(); }", true),
+    (
+        "",
+        "uint x; thread uint* p = &x; thread uint** q = &p; for (uint i = 0u; i < u; i++) { if (x == 1u) { barrier(); } **q = t; }",
+        false,
+    ),
+    // Elements, fields and components.
+    ("", "uint[2] x; thread uint[] r = @x; thread uint[]* q = &r; (*q)[0u] = t; if (x[0u] == 0u) { barrier(); }", false),
+    ("", "uint[2] x; thread uint[] r = @x; thread uint[]* q = &r; (*q)[0u] = u; if (x[0u] == 0u) { barrier(); }", true),
+    ("", "uint[300] x; thread uint[] r = @x; thread uint[]* q = &r; (*q)[0u] = t; if (x[0u] == 0u) { barrier(); }", false),
+    ("", "S s; thread S* p = &s; thread S** q = &p; (*q)->a = t; if (s.a == 0u) { barrier(); }", false),
+    ("", "S s; thread S* p = &s; thread S** q = &p; (*q)->a = u; if (s.a == 0u) { barrier(); }", true),
+    ("", "S[2] s; thread uint* p = &s[1u].b; thread uint** q = &p; **q = t; if (s[1u].b == 0u) { barrier(); }", false),
+    ("", "uint2 v; thread uint2* p = &v; thread uint2** q = &p; (*q)->x = t; if (v.x == 0u) { barrier(); }", false),
+    ("", "S s; S w; w.a = t; thread S* p = &s; thread S** q = &p; **q = w; if (s.a == 0u) { barrier(); }", false),
+    ("", "S s; S w; w.a = t; thread S* p = &s; thread S** q = &p; **q = w; if (s.b == 0u) { barrier(); }", true),
+    // Callees.
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; put(*q, t); if (x == 0u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; put(*q, u); if (x == 0u) { barrier(); }", true),
+    ("", "uint x; uint y; thread uint* p = &x; thread uint** q = &p; put(&y, u); put(*q, t); if (x == 0u) { barrier(); }", false),
+    ("", "uint x; thread uint* p = &x; thread uint** q = &p; InterlockedAdd(&n[0u], 1u, *q); if (x == 0u) { barrier(); }", false),
+    ("void set(thread uint** q, uint v) { **q = v; }", "uint x; thread uint* p = &x; set(&p, t); if (x == 0u) { barrier(); }", false),
+    ("void set(thread uint** q, uint v) { **q = v; }", "uint x; thread uint* p = &x; set(&p, u); if (x == 0u) { barrier(); }", true),
+    ("thread uint* same(thread uint** q) { return *q; }", "uint x; thread uint* p = &x; *same(&p) = t; if (x == 0u) { barrier(); }", false),
+    (
+        "thread uint* operator&.target(thread uint** q) { return *q; }",
+        "uint x; thread uint* p = &x; p.target = t; if (x == 0u) { barrier(); }",
+        false,
+    ),
+    // The pointer itself differs.
+    (
+        "thread uint** hold(thread uint* p) { return &p; }",
+        "uint x; uint y; thread uint** a = hold(&x); if (t == 1u) { hold(&y); } **a = 5u; if (x == 5u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint** hold(thread uint* p) { return &p; }",
+        "uint x; uint y; thread uint** a = hold(&x); if (u == 1u) { hold(&y); } **a = 5u; if (x == 5u) { barrier(); }",
+        true,
+    ),
+    (
+        "thread uint** hold(thread uint* p) { return &p; }",
+        "uint x; uint y; thread uint** a = hold(&x); hold(&y); **a = t; if (y == 0u) { barrier(); }",
+        false,
+    ),
+    ("", "uint[2] v; thread uint* p = &v[t % 2u]; thread uint** q = &p; **q = 5u; if (v[0u] == 5u) { barrier(); }", false),
+    ("", "constant uint* p = &c[t]; thread P* q = &p; if (**q == 5u) { barrier(); }", false),
+    ("", "constant uint* p = &c[u]; thread P* q = &p; if (**q == 5u) { barrier(); }", true),
+];
+
+/// Programs whose operators assign pointers, in the same form.
+const ASSIGNED_POINTERS: &[(&str, &str, bool)] = &[
+    (
+        "thread uint* operator+(thread uint* a, thread uint* b) { return b; }",
+        "uint x; uint y = t; thread uint* p = &x; p += &y; if (*p == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint* operator+(thread uint* a, thread uint* b) { return b; }",
+        "uint x; uint y; thread uint* p = &x; if (t == 1u) { p += &y; } *p = 5u; if (x == 5u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint* operator+(thread uint* a, thread uint* b) { return b; }",
+        "uint x; uint y; thread uint* p = &x; if (u == 1u) { p += &y; } *p = 5u; if (x == 5u) { barrier(); }",
+        true,
+    ),
+    (
+        "thread uint* operator+(thread uint* a, thread uint* b) { return b; }",
+        "uint x; uint y; thread uint* p = &x; *p = t; p += &y; if (y == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint* operator+(thread uint* a, thread uint[] b) { return &b[1u]; }",
+        "uint[2] v; v[1u] = t; thread uint* p = &v[0u]; if (u == 1u) { p += @v; } if (*p == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "struct H { uint a; } thread uint* operator.at(H h) { uint x; return &x; }
+         H operator.at=(H h, thread uint* p) { h.a = *p; return h; }
+         thread uint* operator+(thread uint* a, thread uint* b) { return b; }",
+        "H h; uint x = t; h.at += &x; if (h.a == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint[] operator+(thread uint[] a, thread uint[] b) { return b; }",
+        "uint[1] x; uint[2] y; y[0u] = t; thread uint[] p = @x; p += @y; if (p[0u] == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint[] operator+(thread uint[] a, thread uint[] b) { return b; }",
+        "uint[1] x; uint[2] y; thread uint[] p = @x; if (t == 1u) { p += @y; } if (p.length == 1u) { barrier(); }",
+        false,
+    ),
+    (
+        "thread uint[] operator+(thread uint[] a, thread uint[] b) { return b; }",
+        "uint[1] x; uint[2] y; thread uint[] p = @x; if (u == 1u) { p += @y; } if (p.length == 1u) { barrier(); }",
+        true,
+    ),
+    ("thread uint* operator++(thread uint* a) { return a; }", "uint x = t; thread uint* p = &x; p++; if (*p == 0u) { barrier(); }", false),
+    (
+        "thread uint[] operator+(thread uint[] a, thread uint[] b) { return b; }",
+        "uint x; thread uint* p = &x; if (*p == 0u) { barrier(); }",
+        true,
+    ),
+    (
+        "thread uint* operator+(thread uint* a, thread uint* b) { return b; }
+         void move(thread uint** q, thread uint* to) { *q += to; }",
+        "uint x; uint y = t; thread uint* p = &x; move(&p, &y); if (*p == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "constant uint* operator+(constant uint* a, constant uint[] b) { return &b[1u]; }",
+        "constant uint* p = &c[u]; if (t == 1u) { p += c; } if (*p == 0u) { barrier(); }",
+        false,
+    ),
+    (
+        "constant uint* operator+(constant uint* a, constant uint[] b) { return &b[1u]; }",
+        "constant uint* p = &c[u]; p += c; if (*p == 0u) { barrier(); }",
+        true,
+    ),
+];
+
+/// The text of a program of [`LOADED_POINTERS`] or [`ASSIGNED_POINTERS`].
+fn with_functions(functions: &str, body: &str) -> String {
+    format!("typedef P = constant uint*;\n{functions}\n{}", program(body))
+}
+
+#[test]
+fn pointers_of_unknown_target_may_lead_to_any_variable() {
+    let mut wrong = Vec::new();
+    for (functions, body, accepted) in LOADED_POINTERS.iter().chain(ASSIGNED_POINTERS) {
+        let program = match language::check(&with_functions(functions, body)) {
+            Ok(program) => program,
+            Err(e) => {
+                wrong.push(format!("{functions} {body}: {}", e[0].message));
+                continue;
+            }
+        };
+        let analysis = wsl::analyse(&program).expect("small");
+        if analysis.accepts() != *accepted {
+            wrong.push(format!("{functions} {body}: {:?}", analysis.rejections));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// A function that is too large to be inlined, with `end` as its last statements.
 fn large(head: &str, end: &str) -> String {
     let padding = "w = w * 3u + 1u; ".repeat(400);
@@ -192,6 +351,16 @@ fn summarized() -> Vec<(String, &'static str, bool)> {
     let returns = || large("uint big(uint x)", "if (x == 3u) { return 1u; } return w;");
     let both = || large("void big(thread uint* p, thread uint* q, uint x)", "*p = x; *q = w;");
     let first = || large("void big(thread uint[] r, uint x)", "r[0u] = x;");
+    let shared = || large("uint big(thread uint* p, thread uint* q, uint x)", "*p = x; return *q;");
+    let waiting = || large("void big(thread uint* p, thread uint* q, uint x)", &format!("*p = x; if (*q == 1u) {{ {barrier} }}"));
+    let loaded = || large("void big(thread uint** q, uint x)", "**q = x;");
+    let branch = || large("void big(thread uint** q, uint x)", "if (x == 1u) { **q = 5u; }");
+    let local = || large("void big(thread uint* p, uint x)", "thread uint** q = &p; **q = x;");
+    let beside = || large("void big(thread uint** q, thread uint* p, uint x)", &format!("**q = x; if (*p == 5u) {{ {barrier} }}"));
+    let moves = || {
+        let operator = "thread uint* operator+(thread uint* a, thread uint* b) { return b; }\n";
+        operator.to_owned() + &large("void big(thread uint** q, thread uint* to)", "*q += to;")
+    };
     vec![
         (waits(), "big(u);", true),
         (waits(), "big(t);", false),
@@ -205,9 +374,29 @@ fn summarized() -> Vec<(String, &'static str, bool)> {
         (returns(), "big(t); barrier();", true),
         (both(), "uint x; uint y; big(&x, &y, t); if (y == 1u) { barrier(); }", true),
         (both(), "uint x; uint y; big(&x, &y, t); if (x == 1u) { barrier(); }", false),
-        (both(), "uint x; big(&x, &x, t); if (x == 1u) { barrier(); }", false),
+        (both(), "uint x; big(&x, &x, t); if (x == 1u) { barrier(); }", true),
+        (shared(), "uint x; if (big(&x, &x, t) == 1u) { barrier(); }", false),
+        (shared(), "uint x; if (big(&x, &x, u) == 1u) { barrier(); }", true),
+        (shared(), "uint x; uint y; if (big(&x, &y, t) == 1u) { barrier(); }", true),
+        (waiting(), "uint x; big(&x, &x, t);", false),
+        (waiting(), "uint x; big(&x, &x, u);", true),
+        (waiting(), "uint x; thread uint* p = &x; thread uint** q = &p; big(*q, &x, t);", false),
         (first(), "uint[3] a; big(@a, t); if (a[0u] == 1u) { barrier(); }", false),
         (first(), "uint[3] a; big(@a, u); if (a[0u] == 1u) { barrier(); }", true),
+        (loaded(), "uint x; thread uint* p = &x; big(&p, t); if (x == 1u) { barrier(); }", false),
+        (loaded(), "uint x; thread uint* p = &x; big(&p, u); if (x == 1u) { barrier(); }", true),
+        (loaded(), "int x; thread int* r = &x; uint y; thread uint* p = &y; big(&p, t); if (x == 1) { barrier(); }", true),
+        (branch(), "uint x; thread uint* p = &x; big(&p, t); if (x == 5u) { barrier(); }", false),
+        (branch(), "uint x; thread uint* p = &x; big(&p, u); if (x == 5u) { barrier(); }", true),
+        (local(), "uint x; big(&x, t); if (x == 1u) { barrier(); }", false),
+        (local(), "uint x; big(&x, u); if (x == 1u) { barrier(); }", true),
+        (beside(), "uint x; uint y; thread uint* p = &x; big(&p, &x, t);", false),
+        (beside(), "uint x; uint y; thread uint* p = &x; big(&p, &x, u);", true),
+        (puts(), "uint x; thread uint* p = &x; thread uint** q = &p; big(*q, t); if (x == 1u) { barrier(); }", false),
+        (puts(), "uint x; thread uint* p = &x; thread uint** q = &p; big(*q, u); if (x == 1u) { barrier(); }", true),
+        (both(), "uint x; thread uint* p = &x; thread uint** q = &p; big(*q, &x, t); if (x == 1u) { barrier(); }", true),
+        (first(), "uint[3] a; thread uint[] r = @a; thread uint[]* q = &r; big(*q, t); if (a[0u] == 1u) { barrier(); }", false),
+        (moves(), "uint x; uint y = t; thread uint* p = &x; big(&p, &y); if (*p == 0u) { barrier(); }", false),
     ]
 }
 
@@ -217,6 +406,22 @@ fn a_large_callee_is_judged_by_its_summary() {
         let text = format!("{function}\n{}", program(body));
         let analysis = wsl::analyse(&check(&text)).expect("no pointer is returned");
         assert_eq!(analysis.accepts(), accepted, "{body}");
+    }
+}
+
+/// Calls whose pointers lead to one variable are inlined up to a limit. After it, all that they
+/// give varies.
+#[test]
+fn calls_with_shared_pointees_are_judged() {
+    for (end, after, accepted) in [
+        ("*p = x; return *q;", "if (big(&x, &x, t) == 1u) { barrier(); }", false),
+        ("*p = x; return *q;", "uint y; if (big(&x, &y, t) == 1u) { barrier(); }", true),
+        ("*p = x; if (*q == 1u) { AllMemoryBarrierWithGroupSync(); } return 0u;", "big(&x, &x, t);", false),
+    ] {
+        let big = large("uint big(thread uint* p, thread uint* q, uint x)", end);
+        let text = format!("{big}\n{}", program(&format!("uint x; {} {after}", "big(&x, &x, 3u); ".repeat(200))));
+        let analysis = wsl::analyse(&check(&text)).expect("no pointer is returned");
+        assert_eq!(analysis.accepts(), accepted, "{end} {after}");
     }
 }
 
@@ -254,6 +459,11 @@ fn what_is_in_a_draw_is_judged() {
         ("if (c[0u] > 1u) { discard; } float d = ddx(at.y);", true),
         ("leaves(at.x); float d = ddx(at.y);", false),
         ("float x = at.x > 1.0 ? 1.0 : 2.0; float d = ddx(x);", true),
+        (
+            "float x; float y; thread float* p = &x; thread float** q = &p; sincos(at.x, *q, &y); if (x > 0.5) { float d = ddx(at.y); }",
+            false,
+        ),
+        ("float x; float y; thread float* p = &x; thread float** q = &p; sincos(1.0, *q, &y); if (x > 0.5) { float d = ddx(at.y); }", true),
     ] {
         let text = format!(
             "void leaves(float x) {{ if (x > 1.0) {{ discard; }} }}
@@ -303,6 +513,9 @@ fn every_weakened_rule_is_caught() {
         .filter(|(_, accepted, _)| !accepted)
         .map(|(.., body)| program(body))
         .chain(summarized().into_iter().filter(|(.., accepted)| !accepted).map(|(f, body, _)| format!("{f}\n{}", program(body))))
+        .chain(
+            LOADED_POINTERS.iter().chain(ASSIGNED_POINTERS).filter(|(.., accepted)| !accepted).map(|(f, body, _)| with_functions(f, body)),
+        )
         .map(|text| check(&text))
         .collect();
     for planted in Planted::ALL {

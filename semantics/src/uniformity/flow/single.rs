@@ -55,6 +55,8 @@ pub enum Planted {
     BoundsTooSmall,
     RepeatsUnspecified,
     SharedPointees,
+    LoadedPointers,
+    PointersStay,
     DynamicIndexIsIgnored,
     StoresHitFirstElement,
     BlendsForget,
@@ -64,7 +66,7 @@ pub enum Planted {
 
 impl Planted {
     /// All faults.
-    pub const ALL: [Planted; 18] = [
+    pub const ALL: [Planted; 20] = [
         Planted::ControlOfBranch,
         Planted::ControlOfOuterBranch,
         Planted::CallIsUniform,
@@ -78,6 +80,8 @@ impl Planted {
         Planted::BoundsTooSmall,
         Planted::RepeatsUnspecified,
         Planted::SharedPointees,
+        Planted::LoadedPointers,
+        Planted::PointersStay,
         Planted::DynamicIndexIsIgnored,
         Planted::StoresHitFirstElement,
         Planted::BlendsForget,

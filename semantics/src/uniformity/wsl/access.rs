@@ -78,7 +78,7 @@ impl Lower<'_> {
             let whole = self.read_part(target, n)?;
             value = self.set(&target.parts[n], whole, value)?;
         }
-        self.store_to(&target.place, &value);
+        self.store_to(&target.place, target.ty, &value);
         Ok(())
     }
 
@@ -124,6 +124,7 @@ impl Lower<'_> {
     pub(super) fn temporary(&mut self, ty: TypeId) -> (Cell, Place) {
         let n = self.size(ty);
         let cell = self.flow.new_cells(u32::MAX, n);
+        self.unknown_stores.objects.push((cell, n, ty));
         (cell, Place::Own(self.region(cell, ty)))
     }
 
@@ -198,7 +199,7 @@ impl Lower<'_> {
                 let (cell, place) = self.temporary(part.whole);
                 self.flow.write_all(cell, &whole);
                 let place = self.generated_access(f, place, index)?;
-                self.store_to(&place, &value);
+                self.store_to(&place, part.ty, &value);
                 Ok(self.flow.read_all(cell, n))
             }
             (Callee::Generated(Generated::FieldSetter(s, field)), _) => {

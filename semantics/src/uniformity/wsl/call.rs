@@ -25,8 +25,9 @@ impl Lower<'_> {
     pub(super) fn call(&mut self, function: FunctionId, arguments: SmallVec<[Val; 4]>) -> Done<Val> {
         let program = self.program;
         let declared = program.env.function(function);
-        let weight = self.weights[function.0 as usize];
-        if weight > INLINED || weight > self.budget {
+        let weight = self.facts.weights[function.0 as usize];
+        let is_inlined = weight <= INLINED || self.may_alias(function, &arguments);
+        if !is_inlined || weight > self.budget {
             if program.env.types.is_reference(declared.result) {
                 return Err(TooLarge::Reference(function));
             }
@@ -60,16 +61,47 @@ impl Lower<'_> {
         }
     }
 
-    /// Calls a function by its summary.
+    /// Whether two of the arguments may lead to the same variable of the thread. The summary of a
+    /// function does not describe such a call.
+    fn may_alias(&mut self, function: FunctionId, arguments: &[Val]) -> bool {
+        if self.planted == Some(Planted::SharedPointees) {
+            return false;
+        }
+        let program = self.program;
+        let mut roots: SmallVec<[Option<Cell>; 4]> = SmallVec::new();
+        for (argument, parameter) in arguments.iter().zip(&program.env.function(function).parameters) {
+            if self.pointee(parameter.ty).is_some() {
+                match self.with_place(argument, parameter.ty) {
+                    Val::Pointer(place) | Val::Reference(place, _) => roots.push(place.root()),
+                    Val::Cells(_) => roots.push(None),
+                }
+            }
+        }
+        // An unknown place may be in any variable.
+        let same = |a: Option<Cell>, b: Option<Cell>| a.zip(b).is_none_or(|(a, b)| self.flow.same_variable(a, b));
+        roots.iter().enumerate().any(|(i, a)| roots[i + 1..].iter().any(|b| same(*a, *b)))
+    }
+
+    /// Calls a function by its summary. If two arguments may lead to the same variable, all that
+    /// the function gives varies.
     fn call_by_summary(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
         let program = self.program;
         let summary = self.summary(function)?;
         let span = self.flow.span;
+        let aliases = self.may_alias(function, arguments);
+        if aliases {
+            let facts = self.facts;
+            for need in &facts.needs[function.0 as usize] {
+                let varying = self.varying(VaryingSource::Result);
+                self.flow.must(varying, *need, span);
+            }
+        }
         let types: SmallVec<[_; 4]> = program.env.function(function).parameters.iter().map(|p| p.ty).collect();
         // The values of the inputs, in the order of the summary.
         let mut inputs: Vec<Value> = Vec::new();
         let mut pointees: SmallVec<[(Place, TypeId, u32); 2]> = SmallVec::new();
         for (argument, &ty) in arguments.iter().zip(&types) {
+            let argument = &self.with_place(argument, ty);
             match argument {
                 Val::Cells(cells) => inputs.extend(cells),
                 Val::Pointer(place) | Val::Reference(place, _) => {
@@ -102,11 +134,11 @@ impl Lower<'_> {
             self.findings.push(finding.clone());
         }
         let value_from = |lower: &mut Self, depends: &Option<Vec<u32>>, k: u32| match depends {
-            Some(list) => {
+            Some(list) if !aliases => {
                 let operands: Scalars = list.iter().filter_map(|i| inputs.get(*i as usize).copied()).collect();
                 lower.flow.pure(Pure::Other(k), &operands)
             }
-            None => lower.varying(VaryingSource::Result),
+            _ => lower.varying(VaryingSource::Result),
         };
         if summary.discards {
             // Some invocations may not return.
@@ -120,29 +152,21 @@ impl Lower<'_> {
         let n = self.size(program.env.function(function).result);
         let mut outputs = summary.solution.outputs.iter();
         let result: Scalars = (0..n).map(|k| value_from(self, outputs.next().unwrap_or(&None), k)).collect();
-        // If two pointers may lead to the same place, a store may have gone through either of them.
-        let may_alias = pointees.iter().enumerate().any(|(i, (a, ..))| {
-            pointees.iter().skip(i + 1).any(|(b, ..)| match (a.root(), b.root()) {
-                (Some(a), Some(b)) => self.flow.same_variable(a, b),
-                _ => false,
-            })
-        });
-        let mut stored: Vec<(Place, Scalars)> = Vec::new();
+        let mut stored: Vec<(Place, TypeId, Scalars)> = Vec::new();
         for (place, to, n) in pointees {
             let size = self.size(to);
             let cells: Scalars = (0..n).map(|k| value_from(self, outputs.next().unwrap_or(&None), k)).collect();
             let cells = if n == size { cells } else { self.flow.values_from_all(&cells, size) };
-            stored.push((place, cells));
+            stored.push((place, to, cells));
         }
-        if may_alias && self.planted != Some(Planted::SharedPointees) {
-            let all: Scalars = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
-            for (_, cells) in &mut stored {
-                let n = cells.len() as u32;
-                *cells = self.flow.values_from_all(&all, n);
+        for (place, to, cells) in stored {
+            self.store_to(&place, to, &cells);
+        }
+        if !summary.outside.is_empty() {
+            let value = value_from(self, outputs.next().unwrap_or(&None), 0);
+            for &to in &summary.outside {
+                self.store_anywhere(to, &[], &[value]);
             }
-        }
-        for (place, cells) in stored {
-            self.store_to(&place, &cells);
         }
         Ok(Val::Cells(result))
     }

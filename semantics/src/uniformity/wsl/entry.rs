@@ -29,11 +29,12 @@ impl Lower<'_> {
                     }
                     _ => Place::Memory(space, smallvec![handle]),
                 }),
-                Type::ArrayReference(space, _) => Val::Reference(
+                Type::ArrayReference(space, to) => Val::Reference(
                     match space {
                         crate::wsl::syntax::AddressSpace::Thread => {
                             let cell = self.flow.new_cells(u32::MAX, 1);
                             self.flow.write(cell, handle);
+                            self.unknown_stores.objects.push((cell, 1, to));
                             Place::Own(Region::lump(cell))
                         }
                         _ => Place::Memory(space, smallvec![handle]),
@@ -46,6 +47,10 @@ impl Lower<'_> {
                 }
             };
             self.bind(store, val);
+            if self.program.env.types.is_reference(ty) && self.has_scalar(store) {
+                let cell = self.store(store);
+                self.flow.write(cell, handle);
+            }
             if let Some(entry) = entry {
                 for item in entry.inputs.iter().filter(|i| i.parameter == Some(at as u32)) {
                     self.bind_item(entry.stage, item, ty, store);
@@ -75,7 +80,7 @@ impl Lower<'_> {
         let text = self.flow.texts.len() as u32;
         self.flow.texts.push(format!("`{name}`, which differs between the invocations of {group}"));
         let values: Vec<Value> = (0..n).map(|k| self.component(stage, item, k as usize, text)).collect();
-        self.store_to(&place, &values);
+        self.store_to(&place, item.ty, &values);
     }
 
     /// A component of an input.
@@ -119,14 +124,17 @@ impl Lower<'_> {
             self.flow.span = program.store(store).span;
             let ty = program.store(store).ty;
             let start = self.flow.inputs;
+            let mut scalar = None;
             let val = match self.ty(ty) {
                 Type::Pointer(space, _) | Type::ArrayReference(space, _) => {
                     let handle = self.flow.input();
+                    scalar = Some(handle).filter(|_| self.has_scalar(store));
                     let place = match self.pointee(ty) {
                         Some((to, n)) => {
                             let (cell, place) = match self.ty(ty) {
                                 Type::ArrayReference(..) => {
                                     let cell = self.flow.new_cells(store.0, 1);
+                                    self.unknown_stores.objects.push((cell, 1, to));
                                     (cell, Place::Own(Region::lump(cell)))
                                 }
                                 _ => self.temporary(to),
@@ -151,6 +159,10 @@ impl Lower<'_> {
                 }
             };
             self.bind(store, val);
+            if let Some(handle) = scalar {
+                let cell = self.store(store);
+                self.flow.write(cell, handle);
+            }
             ranges.push(start..self.flow.inputs);
         }
         ranges

@@ -16,6 +16,8 @@ pub enum TooLarge {
     Reference(FunctionId),
     /// Nested loops make too many merges.
     Merges,
+    /// Too many variables may be changed through pointers of unknown target.
+    Pointers,
 }
 
 impl From<TooManyMerges> for TooLarge {
@@ -35,6 +37,7 @@ impl fmt::Display for TooLarge {
                 )
             }
             TooLarge::Merges => write!(f, "the loops in one another make more than {MAX_MERGES} merges of variables"),
+            TooLarge::Pointers => write!(f, "stores through pointers of unknown target may change too many variables"),
         }
     }
 }

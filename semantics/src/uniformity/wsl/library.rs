@@ -87,6 +87,8 @@ impl Lower<'_> {
         }
         let n = self.size(ty);
         if let Some(stored_uniformity) = table::stored(meaning) {
+            let arguments: smallvec::SmallVec<[(Val, TypeId); 4]> =
+                arguments.iter().map(|(val, ty)| (self.with_place(val, *ty), *ty)).collect();
             let values: Scalars =
                 arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
             let skip = usize::from(stored_uniformity == ResultUniformity::Varies);
@@ -101,7 +103,7 @@ impl Lower<'_> {
                     ResultUniformity::AsArguments => self.flow.values_from_all(&values, size),
                     ResultUniformity::Varies => (0..size).map(|_| self.varying(VaryingSource::Atomic)).collect(),
                 };
-                self.store_to(&place, &stored);
+                self.store_to(&place, to, &stored);
             }
             return Ok(Val::Cells(self.flow.values_from_all(&values, n)));
         }

@@ -2,9 +2,10 @@
 //! inlined.
 //!
 //! Variables are statically allocated (seed 004 "Annotations for execution"). So a function that is
-//! called twice has only one set of cells. Pointers are never assigned, and only one statement of a
-//! function returns one. So every pointer is a known place. A structure, a vector or a small array
-//! has a cell for each scalar. A large array has one cell.
+//! called twice has only one set of cells. Only one statement of a function returns a pointer, so
+//! most pointers are known places. The target is unknown if the pointer was loaded from memory, or
+//! if the program assigns pointers of its type (`pointer`). A structure, a vector or a small
+//! array has a cell for each scalar. A large array has one cell.
 //!
 //! A callee that is too large to inline is replaced by the result of its own
 //! analysis ([`Summary`]).
@@ -16,6 +17,7 @@ mod explain;
 mod expression;
 mod library;
 mod place;
+mod pointer;
 mod statement;
 mod summary;
 
@@ -25,16 +27,18 @@ pub use summary::Summary;
 use super::flow::{Block, Cell, Finding, Flow, Planted, Scalars, Value};
 use super::picture::Picture;
 use super::report::{Analysis, Metadata};
-use super::table;
+use super::table::{self, Need};
 use crate::rule::Rule;
 use crate::wsl::entry::EntryPoint;
 use crate::wsl::environment::FunctionId;
+use crate::wsl::environment::access::Callee;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{ExprId, Program, StoreId};
 use place::Place;
+use pointer::{Pointers, UnknownStores};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// The greatest number of scalars of an array or structure whose scalars have cells of their own.
@@ -44,6 +48,9 @@ const MAX_CELLS: u32 = 64;
 pub const INLINED: u64 = 2_000;
 /// The greatest number of expressions and statements that inlining may add to a function.
 pub const MAX_INLINED: u64 = 200_000;
+/// The greatest number of values that the stores through pointers of unknown target change in a
+/// function, with the values that each of them depends on.
+pub const MAX_UNKNOWN_STORES: usize = 1 << 22;
 
 /// The lowered form of an expression.
 #[derive(Clone, Debug)]
@@ -79,6 +86,7 @@ struct Frame {
 enum VaryingSource {
     Device,
     Threadgroup,
+    Pointer,
     Texture,
     Atomic,
     Result,
@@ -99,7 +107,8 @@ struct Lower<'a> {
     frame: Frame,
     /// The number of expressions and statements that may still be inlined.
     budget: u64,
-    weights: &'a [u64],
+    facts: &'a Facts,
+    unknown_stores: UnknownStores,
     summaries: &'a mut Summaries,
     planted: Option<Planted>,
     /// Findings in callees that were not inlined.
@@ -111,8 +120,24 @@ pub(super) type Summaries = FxHashMap<FunctionId, Rc<Summary>>;
 
 type Done<T = ()> = Result<T, TooLarge>;
 
+/// What is known of all functions of a program before one is lowered.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// By function: the number of expressions and statements, with all of its callees inlined.
+    weights: Vec<u64>,
+    /// By function: why it or a callee may need uniform control flow.
+    needs: Vec<SmallVec<[Need; 2]>>,
+    pointers: Pointers,
+}
+
+impl Facts {
+    fn of(program: &Program) -> Facts {
+        Facts { weights: weights(program), needs: needs(program), pointers: Pointers::of(program) }
+    }
+}
+
 /// The number of expressions and statements of each function, with all of its callees inlined.
-pub(super) fn weights(program: &Program) -> Vec<u64> {
+fn weights(program: &Program) -> Vec<u64> {
     let mut weights = vec![0u64; program.bodies.len()];
     for &id in &program.order {
         let body = program.body(id);
@@ -129,6 +154,25 @@ pub(super) fn weights(program: &Program) -> Vec<u64> {
     weights
 }
 
+/// By function: the needs of the library functions that it or a callee calls.
+fn needs(program: &Program) -> Vec<SmallVec<[Need; 2]>> {
+    let mut needs: Vec<SmallVec<[Need; 2]>> = vec![SmallVec::new(); program.bodies.len()];
+    for &id in &program.order {
+        let mut own: SmallVec<[Need; 2]> = SmallVec::new();
+        for callee in program.body(id).exprs.clone().flat_map(|e| program.callees(ExprId(e))) {
+            match (callee, super::report::declared(callee)) {
+                (_, Some(f)) => own.extend_from_slice(&needs[f.0 as usize]),
+                (Callee::Library(f), None) => own.extend(table::need(f.meaning())),
+                _ => {}
+            }
+            own.sort_unstable();
+            own.dedup();
+        }
+        needs[id.0 as usize] = own;
+    }
+    needs
+}
+
 /// Analyses a program.
 ///
 /// # Errors
@@ -142,7 +186,7 @@ pub fn analyse(program: &Program) -> Result<Analysis, TooLarge> {
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
 pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analysis, TooLarge> {
-    let weights = weights(program);
+    let facts = Facts::of(program);
     let mut summaries = Summaries::default();
     let mut called = vec![false; program.bodies.len()];
     for (f, body) in program.bodies.iter().enumerate() {
@@ -159,7 +203,7 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
         if entry.is_none() && called[f.0 as usize] || entry.is_some_and(|e| table::single(e.stage)) {
             continue;
         }
-        let (flow, inner) = lower(program, f, entry, &weights, &mut summaries, planted)?;
+        let (flow, inner) = lower(program, f, entry, &facts, &mut summaries, planted)?;
         let solution = super::flow::analyse(&flow)?;
         analysis.nodes += solution.graph.nodes();
         analysis.edges += solution.graph.edges();
@@ -179,10 +223,10 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
 pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
-    let weights = weights(program);
+    let facts = Facts::of(program);
     let mut summaries = Summaries::default();
     (0..program.bodies.len() as u32)
-        .map(|f| Ok(summary::summarize(program, FunctionId(f), &weights, &mut summaries, None)?.metadata()))
+        .map(|f| Ok(summary::summarize(program, FunctionId(f), &facts, &mut summaries, None)?.metadata()))
         .collect()
 }
 
@@ -192,9 +236,9 @@ pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
 pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Picture, TooLarge> {
-    let weights = weights(program);
+    let facts = Facts::of(program);
     let entry = program.entry_points.iter().find(|e| e.function == function);
-    let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
+    let (flow, _) = lower(program, function, entry, &facts, &mut Summaries::default(), None)?;
     let solution = super::flow::analyse(&flow)?;
     Ok(Picture::of(&solution.graph, &[solution.must_be_uniform], |cause| explain::node(program, text, cause)))
 }
@@ -205,14 +249,17 @@ pub(super) fn lower(
     program: &Program,
     function: FunctionId,
     entry: Option<&EntryPoint>,
-    weights: &[u64],
+    facts: &Facts,
     summaries: &mut Summaries,
     planted: Option<Planted>,
 ) -> Done<(Flow, Vec<Finding>)> {
-    let mut lower = Lower::new(program, function, weights, summaries, planted);
+    let mut lower = Lower::new(program, function, facts, summaries, planted);
     lower.bind_parameters(function, entry);
     lower.body(function)?;
     lower.flow.finish();
+    if lower.unknown_stores.too_many() {
+        return Err(TooLarge::Pointers);
+    }
     Ok((lower.flow, lower.findings))
 }
 
@@ -220,7 +267,7 @@ impl<'a> Lower<'a> {
     fn new(
         program: &'a Program,
         function: FunctionId,
-        weights: &'a [u64],
+        facts: &'a Facts,
         summaries: &'a mut Summaries,
         planted: Option<Planted>,
     ) -> Lower<'a> {
@@ -235,7 +282,8 @@ impl<'a> Lower<'a> {
             jump_targets: JumpTargets::default(),
             frame: Frame { function, returns: Block(0), result: Cell(0), reference: None },
             budget: MAX_INLINED,
-            weights,
+            facts,
+            unknown_stores: UnknownStores::default(),
             summaries,
             planted,
             findings: Vec::new(),
@@ -300,9 +348,13 @@ impl<'a> Lower<'a> {
         if let Some(&cell) = self.cells.get(&id) {
             return cell;
         }
-        let n = self.size(self.program.store(id).ty);
+        let ty = self.program.store(id).ty;
+        let n = self.size(ty);
         let cell = self.flow.new_cells(id.0, n);
         self.cells.insert(id, cell);
+        if self.facts.pointers.address_taken.contains(&id) {
+            self.unknown_stores.objects.push((cell, n, ty));
+        }
         cell
     }
 
@@ -322,6 +374,7 @@ impl<'a> Lower<'a> {
                     match source {
                         VaryingSource::Device => "what is loaded from device memory, which other invocations may change",
                         VaryingSource::Threadgroup => "what is loaded from threadgroup memory, which other invocations may change",
+                        VaryingSource::Pointer => "what is loaded through a pointer that may lead to one of many variables",
                         VaryingSource::Texture => "what is loaded from a texture that can be stored to",
                         VaryingSource::Atomic => "what an atomic operation gives, which depends on the order of the invocations",
                         VaryingSource::Result => "what a call gives, which varies",
@@ -336,16 +389,15 @@ impl<'a> Lower<'a> {
         self.flow.varying(text, u32::MAX)
     }
 
-    /// The scalars of a value. For a pointer or array reference, the values that its place
-    /// depends on.
+    /// The scalars of a value. A pointer or array reference has one.
     fn cells_of(&mut self, val: &Val) -> Scalars {
         match val {
             Val::Cells(cells) => cells.clone(),
-            Val::Pointer(place) => place.depends(),
+            Val::Pointer(place) => smallvec![self.scalar_of_pointer(place.depends())],
             Val::Reference(place, length) => {
-                let mut cells = place.depends();
-                cells.push(*length);
-                cells
+                let mut depends = place.depends();
+                depends.push(*length);
+                smallvec![self.scalar_of_pointer(depends)]
             }
         }
     }
@@ -354,7 +406,11 @@ impl<'a> Lower<'a> {
         match table::load(space) {
             table::Load::Uniform => self.flow.values_from_all(address, n),
             table::Load::Varies | table::Load::AsStored => {
-                let source = if space == AddressSpace::Threadgroup { VaryingSource::Threadgroup } else { VaryingSource::Device };
+                let source = match space {
+                    AddressSpace::Thread => VaryingSource::Pointer,
+                    AddressSpace::Threadgroup => VaryingSource::Threadgroup,
+                    AddressSpace::Device | AddressSpace::Constant => VaryingSource::Device,
+                };
                 (0..n).map(|_| self.varying(source)).collect()
             }
         }

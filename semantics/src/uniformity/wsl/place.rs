@@ -14,7 +14,8 @@ use smallvec::{SmallVec, smallvec};
 pub(super) enum Place {
     /// In the thread's own memory.
     Own(Region),
-    /// In shared or constant memory, at a place that depends on these values.
+    /// In shared or constant memory, or at an unknown place in the thread's own memory. The place
+    /// depends on these values.
     Memory(AddressSpace, SmallVec<[Value; 2]>),
 }
 
@@ -27,7 +28,7 @@ impl Place {
         }
     }
 
-    /// The first cell of the place, if it is in the thread's own memory.
+    /// The first cell of the place, if it is a known place in the thread's own memory.
     pub(super) fn root(&self) -> Option<Cell> {
         match self {
             Place::Own(region) => Some(region.first()),
@@ -130,7 +131,13 @@ impl Lower<'_> {
                 arguments.extend(index.map(|i| Val::Cells(smallvec![i])));
                 match self.call(f, arguments)? {
                     Val::Pointer(place) | Val::Reference(place, _) => Ok(place),
-                    Val::Cells(cells) => Ok(Place::Memory(AddressSpace::Device, cells.into_iter().collect())),
+                    Val::Cells(cells) => {
+                        let space = match self.ty(self.program.env.function(f).result) {
+                            Type::Pointer(space, _) | Type::ArrayReference(space, _) => space,
+                            _ => AddressSpace::Device,
+                        };
+                        Ok(Place::Memory(space, cells.into_iter().collect()))
+                    }
                 }
             }
             _ => Ok(Place::Memory(AddressSpace::Device, SmallVec::new())),
@@ -172,10 +179,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores a value at the place.
-    pub(super) fn store_to(&mut self, place: &Place, values: &[Value]) {
+    /// Stores a value of a type at the place.
+    pub(super) fn store_to(&mut self, place: &Place, ty: TypeId, values: &[Value]) {
         match place {
             Place::Own(region) => self.flow.store(region, values),
+            Place::Memory(AddressSpace::Thread, depends) => self.store_anywhere(ty, depends, values),
             Place::Memory(..) => {}
         }
     }

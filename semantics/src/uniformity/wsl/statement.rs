@@ -136,13 +136,16 @@ impl Lower<'_> {
 
     /// Binds a variable to a value.
     pub(super) fn bind(&mut self, id: StoreId, value: Val) {
-        match value {
-            Val::Cells(cells) if self.program.store(id).space != AddressSpace::Threadgroup => {
-                let cell = self.store(id);
-                self.flow.write_all(cell, &cells);
-            }
-            Val::Cells(_) => {}
-            reference => _ = self.references.insert(id, reference),
+        let store = *self.program.store(id);
+        let is_known = !matches!(value, Val::Cells(_));
+        if (!is_known || self.has_scalar(id)) && store.space != AddressSpace::Threadgroup {
+            let cells = self.cells_of(&value);
+            let cell = self.store(id);
+            self.flow.write_all(cell, &cells);
+        }
+        match is_known && !self.is_assigned(store.ty) {
+            true => _ = self.references.insert(id, value),
+            false => _ = self.references.remove(&id),
         }
     }
 

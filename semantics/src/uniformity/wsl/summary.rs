@@ -1,9 +1,10 @@
 //! The summary of a function: its metadata in seed 001 "Function validation".
 
-use super::{Done, Lower, Summaries};
+use super::{Done, Facts, Lower, Summaries, TooLarge};
 use crate::uniformity::flow::{Planted, Solution, analyse};
 use crate::uniformity::report::{Exit, Metadata, Parameter};
 use crate::wsl::environment::FunctionId;
+use crate::wsl::types::TypeId;
 use crate::wsl::typing::program::Program;
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,6 +22,9 @@ pub struct Summary {
     pub discards: bool,
     /// The parameters that point into the thread's memory, each with the number of its outputs.
     pub pointers: Vec<(u32, u32)>,
+    /// The types that it may store to variables of its callers, through pointers of unknown target.
+    /// If there are any, the last output is what is stored.
+    pub outside: Vec<TypeId>,
 }
 
 impl Summary {
@@ -82,19 +86,30 @@ impl Summary {
 pub fn summarize(
     program: &Program,
     function: FunctionId,
-    weights: &[u64],
+    facts: &Facts,
     summaries: &mut Summaries,
     planted: Option<Planted>,
 ) -> Done<Rc<Summary>> {
     if let Some(summary) = summaries.get(&function) {
         return Ok(summary.clone());
     }
-    let mut lower = Lower::new(program, function, weights, summaries, planted);
+    let mut lower = Lower::new(program, function, facts, summaries, planted);
     let inputs = lower.bind_inputs(function);
+    let outside = lower.flow.new_cells(u32::MAX, 1);
+    let nothing = lower.flow.constant(0);
+    lower.flow.write(outside, nothing);
+    lower.unknown_stores.outside = Some(outside);
     let ty = program.env.function(function).result;
     let result = lower.size(ty);
     lower.body(function)?;
+    let stored = std::mem::take(&mut lower.unknown_stores.types);
+    if !stored.is_empty() {
+        lower.flow.outputs.push(outside);
+    }
     lower.flow.finish();
+    if lower.unknown_stores.too_many() {
+        return Err(TooLarge::Pointers);
+    }
     let mut pointers = Vec::new();
     for (at, parameter) in (0..).zip(&program.env.function(function).parameters) {
         if let Some((_, n)) = lower.pointee(parameter.ty) {
@@ -105,13 +120,13 @@ pub fn summarize(
     let mut solution = analyse(&flow)?;
     solution.findings.extend(findings);
     let discards = program.behaviours(function).has(crate::wsl::typing::behaviour::Behaviour::Discard);
-    let summary = Rc::new(Summary { solution, inputs, result, discards, pointers });
+    let summary = Rc::new(Summary { solution, inputs, result, discards, pointers, outside: stored });
     summaries.insert(function, summary.clone());
     Ok(summary)
 }
 
 impl Lower<'_> {
     pub(super) fn summary(&mut self, function: FunctionId) -> Done<Rc<Summary>> {
-        crate::text::deep(|| summarize(self.program, function, self.weights, self.summaries, self.planted))
+        crate::text::deep(|| summarize(self.program, function, self.facts, self.summaries, self.planted))
     }
 }
