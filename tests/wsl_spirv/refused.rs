@@ -48,6 +48,32 @@ const PROGRAMS: &[(Construct, As, &str)] = &[
          fragment float4 f(S s) : SV_Target 0 { return float4(g(&s), 0.0, 0.0, 0.0); }
          float g(thread S* s) { return (*s).a; }",
     ),
+    (Construct::Reference, As::Function, "int f() { int x = 3; thread int* p = &x; return *(@p)[0]; }"),
+    (Construct::Reference, As::Function, "void f(thread int* p) { (*(@p)[0])++; }"),
+    (Construct::Reference, As::Function, "int f(thread int[] r) { return (@r)[0][1]; }"),
+    (Construct::Reference, As::Function, "thread int*[] g(thread int* p) { return @p; } int f() { int x; return *g(&x)[0]; }"),
+    (
+        Construct::Reference,
+        OVER_NOTHING,
+        "fragment float4 f(Texture2D<float4> t : register(t0), sampler s : register(s0)) : SV_Target 0 {
+             return SampleLevel((@t)[0], (@s)[0], float2(0.0, 0.0), 0.0); }",
+    ),
+    (
+        Construct::Reference,
+        OVER_NOTHING,
+        "thread int*[] g() { discard; } fragment float4 f() : SV_Target 0 { return float4(float(*g()[0]), 0.0, 0.0, 0.0); }",
+    ),
+    (
+        Construct::Change,
+        As::Function,
+        "thread int* operator+(thread int* a, thread int* b) { return b; }
+         int f() { int x = 1; int y = 2; thread int* p = &x; p += &y; return *p; }",
+    ),
+    (
+        Construct::Change,
+        As::Function,
+        "thread int* operator++(thread int* a) { return a; } int f() { int x = 1; thread int* p = &x; p++; return *p; }",
+    ),
     (
         Construct::Format,
         As::Entry(Format::Rgb32Sfloat),

@@ -1,6 +1,7 @@
 //! Vertex and fragment entry points: what draws show, computed by hand, and how stages that do not
 //! fit are refused.
 
+use rspirv::spirv::{BuiltIn, Decoration};
 use smallstep::compile::wsl::{Options, translate, translate_draw};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::wsl::check_draw;
@@ -155,6 +156,36 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (1, 1), [9.0; 4]), (0, (2, 1), [0.0; 4])],
         leaves: &[("u0", &[108])],
         depths: &[((0, 0), 0.5), ((3, 0), 1.0)],
+        ..CASE
+    },
+    // Two of the quads have three helpers each. A helper's atomic reads a number, on which it may
+    // branch.
+    Case {
+        text: "vertex float4 v(float2 p : attribute(0)) : SV_Position { return float4(p, 0.0, 1.0); }
+               fragment float4 f(device atomic_uint[] n : register(u0), device uint[] nodes : register(u1)) : SV_Target 0 {
+                   uint slot; InterlockedAdd(&n[0], 1u, &slot); if (slot >= 3u) discard; nodes[slot] = 7u; return float4(9.0, 9.0, 9.0, 9.0); }",
+        floats: &[(0, &[-1.0, 1.0, -1.0, -0.9, 0.9, 1.0])],
+        buffers: &[("u0", &[0]), ("u1", &[0, 0, 0, 0, 0])],
+        shows: &[(0, (3, 3), [0.0; 4])],
+        leaves: &[("u0", &[6]), ("u1", &[7, 7, 7, 0, 0])],
+        ..CASE
+    },
+    // The same of ints, in functions, conditions, both parts of a loop, after a discard and beside
+    // an SV_Coverage.
+    Case {
+        text: "vertex float4 v(float2 p : attribute(0)) : SV_Position { return float4(p, 0.0, 1.0); }
+               int take(device atomic_int* n, int by) { int old; InterlockedAdd(n, by, &old); return old; }
+               struct O { float4 c : SV_Target 0; uint m : SV_Coverage; }
+               fragment O f(device atomic_int[] n : register(u0), device atomic_uint[] k : register(u1)) {
+                   O o; o.m = 1u; uint first; InterlockedCompareExchange(&k[0], 0u, 1u, &first);
+                   if (first == 1u && take(&n[1], 1) < -100) discard;
+                   for (int i = take(&n[0], 1) < -100 ? 2 : 0; i < 2 && take(&n[0], 1) >= 0; i += take(&n[2], 2) < -100 ? 2 : 1) { o.c.x += 1.0; }
+                   if (first == 5u) { discard; }
+                   InterlockedMax(&k[1], 8u, &first); o.c.y = float(first | 8u); return o; }",
+        floats: &[(0, &[-1.0, 1.0, -1.0, -0.9, 0.9, 1.0])],
+        buffers: &[("u0", &[0, 0, 0]), ("u1", &[0, 0])],
+        shows: &[(0, (0, 0), [2.0, 8.0, 0.0, 0.0]), (0, (0, 2), [2.0, 8.0, 0.0, 0.0]), (0, (3, 3), [0.0; 4])],
+        leaves: &[("u0", &[18, 5, 24]), ("u1", &[1, 8])],
         ..CASE
     },
     // A coverage without bit 0 leaves the pixel unchanged.
@@ -377,4 +408,19 @@ fn locations_are_numbers_where_they_can_be() {
     assert_eq!(locations([2, 5, 9]), [2, 5, 9]);
     assert_eq!(locations([3, 14, 15]), [0, 1, 3]);
     assert_eq!(locations([7, 4_000_000_000, u32::MAX]), [0, 1, 3]);
+}
+
+/// Helpers skip an atomic function only if its result is read: SampleMask says who is a helper.
+#[test]
+fn helpers_are_told_apart_where_a_result_is_read() {
+    for (after, guarded) in
+        [("", false), ("if (old > 2u) discard;", true), ("(old) = 1u;", true), ("InterlockedMax(&n[0], 1u, &(old));", false)]
+    {
+        let text =
+            format!("fragment void f(device atomic_uint[] n : register(u0)) {{ uint old; InterlockedAdd(&n[0], 1u, (&old)); {after} }}");
+        let program = validate(&text).program.unwrap_or_else(|| panic!("{text}"));
+        let module = translate(&program, &program.entry_points[0], &Options::default()).expect("translated");
+        let mask = [Decoration::BuiltIn as u32, BuiltIn::SampleMask as u32];
+        assert_eq!(module.words.windows(2).any(|words| words == mask), guarded, "{text}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::emit::Id;
 use super::place::{Extent, Place, Value, VariableMeaning};
-use super::{Compiler, Done};
+use super::{Compiler, Construct, Done};
 use rspirv::spirv::Op;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
@@ -225,6 +225,8 @@ impl Compiler<'_> {
             return Ok(value);
         }
         if self.is_known(ty) {
+            // An element of an array reference to a pointer, texture or sampler has no place.
+            self.place(e)?;
             return self.unforeseen("a pointer or array reference that is loaded");
         }
         let place = self.place(e)?;
@@ -303,6 +305,9 @@ impl Compiler<'_> {
         let ty = expr.ty.right();
         match &expr.form {
             Form::Parens(e) => self.target(*e),
+            Form::Coerce(Coercion::LeftToAbstract, _) if self.is_known(ty) => {
+                self.refuse(Construct::Change, "an assignment of a pointer or array reference, or of a structure with one,")
+            }
             Form::Coerce(Coercion::LeftToAbstract, e) => self.place(*e).map(Target::Place),
             Form::Dot(e, _, Access::Setter(setter, getter)) => {
                 let (whole, whole_ty) = (self.target(*e)?, program.expr(*e).ty.right());

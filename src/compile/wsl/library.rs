@@ -1,13 +1,47 @@
 //! The functions of WSL's library: seed 003 "Intrinsic functions", which only has `dot`.
 
 use super::emit::{Id, Operands};
-use super::place::Value;
+use super::place::{Place, Value, VariableMeaning};
 use super::types::Shape;
 use super::{Compiler, Done};
 use rspirv::spirv::{GlslStd450Op as Glsl, MemorySemantics, Op, Scope, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::library::{LibraryFunction, Meaning, Name};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StoreId};
+
+/// The variables that a program only mentions as the place of an atomic function's result.
+pub(super) fn unread_results(program: &Program) -> FxHashSet<StoreId> {
+    let variable = |mut id: ExprId| loop {
+        match program.expr(id).form {
+            Form::Parens(e) => id = e,
+            Form::Variable(store) => return Some(store),
+            _ => return None,
+        }
+    };
+    let place = |mut id: ExprId| loop {
+        match program.expr(id).form {
+            Form::Parens(e) => id = e,
+            Form::AddressOf(e) => return variable(e),
+            _ => return None,
+        }
+    };
+    let (mut mentions, mut results) = (FxHashMap::<StoreId, usize>::default(), FxHashMap::<StoreId, usize>::default());
+    for expr in &program.exprs {
+        match &expr.form {
+            Form::Variable(store) => *mentions.entry(*store).or_default() += 1,
+            Form::Call(Callee::Library(f), range) if matches!(f.row().name, Name::Function(name) if name.starts_with("Interlocked")) => {
+                if let Some(store) = program.arguments(range).last().and_then(|e| place(*e)) {
+                    *results.entry(store).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    results.into_iter().filter(|(store, n)| mentions.get(store) == Some(n)).map(|(store, _)| store).collect()
+}
 
 impl Compiler<'_> {
     /// Calls a library function with arguments of these types.
@@ -298,7 +332,7 @@ impl Compiler<'_> {
     }
 
     /// An atomic operation, then a store of the original value.
-    fn atomic(&mut self, f: LibraryFunction, place: &super::place::Place, values: &[Value], types: &[TypeId]) -> Done<Value> {
+    fn atomic(&mut self, f: LibraryFunction, place: &Place, values: &[Value], types: &[TypeId]) -> Done<Value> {
         let Type::Atomic(scalar) = self.program.env.types.get(place.ty) else { return self.unsupported(f) };
         let is_int = scalar == Scalar::Int;
         let (op, operands): (Op, Vec<Id>) = match (f.meaning(), values) {
@@ -333,11 +367,38 @@ impl Compiler<'_> {
         }
         all.extend(operands);
         let saved = self.e.enter(Rule::CodegenAtomic);
-        let old = self.e.op(op, ty, &all);
+        let seen_by_helpers = self.stage.is_fragment && place.root.class == StorageClass::StorageBuffer && !self.is_unread(previous);
+        let old = if seen_by_helpers && !self.e.is_letter(Rule::CodegenAtomic) {
+            self.atomic_unless_helper(op, ty, &all)
+        } else {
+            self.e.op(op, ty, &all)
+        };
         self.e.rule = saved;
         let _ = types;
         self.store(Rule::CodegenAtomic, previous, old)?;
         Ok(Value::Void)
+    }
+
+    /// Whether the place is a variable that nothing reads.
+    fn is_unread(&self, place: &Place) -> bool {
+        let is_here = |meaning: &VariableMeaning| matches!(meaning, VariableMeaning::Variable(root) if root.id == place.root.id);
+        self.stores.iter().any(|(store, meaning)| is_here(meaning) && self.unread.contains(store))
+    }
+
+    /// An atomic operation of a fragment stage on a buffer. Its result in a helper invocation is
+    /// undefined, and WSL's is a number (ERRATA WSL-D29). So a helper skips it and has 0. OpKill
+    /// ends an invocation, so no invocation becomes a helper later.
+    fn atomic_unless_helper(&mut self, op: Op, ty: Id, operands: &[Id]) -> Id {
+        let helper = self.is_helper(Rule::CodegenAtomic);
+        let none = self.e.constant(ty, 0);
+        let (active, merge, from) = (self.e.fresh(), self.e.fresh(), self.e.body.block);
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::BranchConditional, &[helper, merge, active]);
+        self.e.begin(active);
+        let old = self.e.op(op, ty, operands);
+        self.e.branch(merge);
+        self.e.begin(merge);
+        self.e.op(Op::Phi, ty, &[none, from, old, active])
     }
 
     /// `modf` and `sincos`, which store their results.

@@ -212,6 +212,9 @@ pub enum Construct {
     /// An array reference to a pointer, texture or sampler, or a pointer to a structure with a
     /// texture or sampler as an argument.
     Reference,
+    /// An assignment of a pointer or array reference, or of a structure with one. Operators and
+    /// setters that the program declares assign these.
+    Change,
     /// A writable texture with a format that no storage image has.
     Format,
     /// Stages of a draw that do not fit together.
@@ -233,6 +236,7 @@ impl Construct {
         Construct::Derivative,
         Construct::Opaque,
         Construct::Reference,
+        Construct::Change,
         Construct::Format,
         Construct::Stages,
         Construct::Unordered,
@@ -252,6 +256,10 @@ impl Construct {
             Construct::Reference => (
                 "`@x` of a pointer, texture or sampler, and `&x` of a structure with a texture or sampler as an argument",
                 "pointers, textures and samplers are no objects in memory",
+            ),
+            Construct::Change => (
+                "`p += q` and other assignments of pointers or array references, or of structures with one",
+                "the translation follows no change of these",
             ),
             Construct::Format => ("a texture that is written, bound to an image of a format that no storage image has", "Vulkan"),
             Construct::Stages => {
@@ -342,6 +350,8 @@ struct Compiler<'a> {
     todo: VecDeque<Key>,
     /// Functions that return pointers, array references, textures or samplers.
     escaping: FxHashSet<FunctionId>,
+    /// In a fragment stage, the variables that hold results of atomic functions and are never read.
+    unread: FxHashSet<StoreId>,
     /// The textures and samplers of the entry point.
     textures: Textures,
     /// [`Options::formats`].
@@ -407,6 +417,7 @@ impl<'a> Compiler<'a> {
             clones: Clones::default(),
             todo: VecDeque::new(),
             escaping: FxHashSet::default(),
+            unread: FxHashSet::default(),
             textures: Textures::default(),
             formats: options.formats,
             branch_targets: BranchTargets::default(),

@@ -23,7 +23,7 @@ pub enum Change {
     Add(Op, usize, u32),
     /// The opcode, which has no result, is left out.
     Drop(Op),
-    /// The mapping follows the literal rule of seed 003.
+    /// The mapping follows the literal rule of seed 003, or an atomic has no guard for helpers.
     Letter,
 }
 
@@ -161,6 +161,8 @@ pub const BUGS: &[Planted] = &[
     bug("InterlockedExchange adds", Rule::CodegenAtomic, Change::Opcode(Op::AtomicExchange, Op::AtomicIAdd)),
     bug("the old value of an atomic is not stored", Rule::CodegenAtomic, Change::Drop(Op::Store)),
     bug("InterlockedCompareExchange compares with the new value", Rule::CodegenAtomic, Change::Swap(Op::AtomicCompareExchange, 4, 5)),
+    bug("helpers execute atomics, whose results are undefined", Rule::CodegenAtomic, Change::Letter),
+    bug("atomics are for helpers alone", Rule::CodegenAtomic, Change::Swap(Op::BranchConditional, 1, 2)),
     bug("min of ints is max", Rule::CodegenExtreme, Change::Glsl(Glsl::SMin, Glsl::SMax)),
     bug("max of uints is that of ints", Rule::CodegenExtreme, Change::Glsl(Glsl::UMax, Glsl::SMax)),
     bug("firstbithigh counts from the other end", Rule::CodegenBits, Change::Glsl(Glsl::FindUMsb, Glsl::FindILsb)),

@@ -12,6 +12,7 @@
 //! draw here, as SV_VertexID and SV_InstanceID do.
 
 use super::emit::{Id, Operands};
+use super::library::unread_results;
 use super::place::{Place, VariableMeaning};
 use super::types::Shape;
 use super::{Binding, Compiler, Construct, Done, Module, Options, Refusal};
@@ -270,6 +271,9 @@ impl Compiler<'_> {
         let program = self.program;
         let (function, body) = (program.env.function(entry.function), program.body(entry.function));
         self.stage.is_fragment = entry.stage == Stage::Fragment;
+        if self.stage.is_fragment {
+            self.unread = unread_results(program);
+        }
         let (shader, result) = (self.e.fresh(), self.ty(function.result)?);
         let name = program.env.names.name(function.name.name);
         self.emitted(shader, result, &[], name, |c| {
@@ -443,6 +447,21 @@ impl Compiler<'_> {
         self.stage.built_ins.insert((class, built_in as u32), id);
         self.stage.variables.push(id);
         id
+    }
+
+    /// Whether the invocation of a fragment stage is a helper: its input SampleMask is 0, since it
+    /// covers no sample. naga does not take HelperInvocation.
+    pub(super) fn is_helper(&mut self, rule: Rule) -> Id {
+        let (uint, one, zero, truth) = (self.uint(), self.uint_constant(1), self.uint_constant(0), self.scalar(Scalar::Bool));
+        let masks = self.e.declare(Op::TypeArray, None, &[uint, one]);
+        let covered = self.built_in(rule, StorageClass::Input, BuiltIn::SampleMask, masks, "covered");
+        let pointer = self.pointer(StorageClass::Input, uint);
+        let saved = self.e.enter(rule);
+        let first = self.e.op(Op::AccessChain, pointer, &[covered, zero]);
+        let mask = self.e.op(Op::Load, uint, &[first]);
+        let helper = self.e.op(Op::IEqual, truth, &[mask, zero]);
+        self.e.rule = saved;
+        helper
     }
 
     /// The type of a column in the interface between stages. A bool is a uint there.

@@ -21,6 +21,7 @@ use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
 use crate::theorem::refine::draws::Stages;
 use crate::theorem::{Engine, Verdict};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -40,6 +41,9 @@ use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
+
+/// The number of other orders of the threads in which a draw must show the same.
+const OTHER_ORDERS: u64 = 4;
 
 /// The translated draw with its inputs.
 pub(super) struct TranslatedDraw {
@@ -128,10 +132,32 @@ pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options,
                 draw,
                 translated: &translated,
             };
-            judge.allows(machine(draw), &target_result_of(&translated, &places, result))
+            let (verdict, compared) = judge.allows(machine(draw), &target_result_of(&translated, &places, result));
+            if matches!(verdict, Verdict::Disagree(_)) && depends_on_order(draw, &translated) {
+                let why = "what the draw shows depends on the order of its atomic accesses, which is the device's to choose";
+                return (unchecked(why.into()), none);
+            }
+            (verdict, compared)
         }
         other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
     }
+}
+
+/// Whether the program shows something else in another order of its threads. Without atomic
+/// functions it does not.
+fn depends_on_order(draw: &Draw, translated: &TranslatedDraw) -> bool {
+    if !translated.modules.iter().any(|m| m.rules.iter().any(|(rule, _)| *rule == Rule::CodegenAtomic)) {
+        return false;
+    }
+    let shown_in = |schedule: Schedule| {
+        let settings = Settings { strategy: Strategy::Carry, schedule: Some(schedule), fuel: FUEL.1, ways: 1, ..Settings::default() };
+        match draw.run(&settings) {
+            draw::Ending::Shown(shown) => Some((shown.targets, shown.depth, shown.buffers)),
+            _ => None,
+        }
+    };
+    let Some(in_order) = shown_in(Schedule::InOrder) else { return false };
+    (0..OTHER_ORDERS).any(|seed| shown_in(Schedule::Random { seed }).is_some_and(|other| other != in_order))
 }
 
 fn target_result_of(translated: &TranslatedDraw, places: &Places, result: &DrawResult) -> TargetResult {
@@ -389,7 +415,7 @@ fn judge_interpreters(draw: &Draw, translated: &TranslatedDraw, options: &Option
             };
             return (verdict, Compared { by_relation: true, ..none });
         }
-        Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT_OF_FUEL.into()), none),
+        Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (unchecked(BOTH_OUT_OF_FUEL.into()), none),
         Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
         Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return (wrong(format!("the modules: {why}")), none),
         Ok(Outcome::Stuck(stuck)) => {

@@ -278,7 +278,7 @@ impl Subject<'_, '_> {
                 };
                 return (verdict, Compared { by_relation: true, ..none });
             }
-            Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT_OF_FUEL.into()), none),
+            Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (unchecked(BOTH_OUT_OF_FUEL.into()), none),
             Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
             Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => {
                 return (disagree(Engine::WslRelation, engine, format!("the module: {why}")), none);
@@ -365,7 +365,7 @@ fn shown_of(program: &Program, call: Expr) -> Expr {
     }
 }
 
-/// Why neither side shows anything.
+/// Why nothing was compared. Nothing proves that either side diverges.
 pub(super) const BOTH_OUT_OF_FUEL: &str = "neither side ends within its fuel";
 
 /// Runs the module, with more fuel if the source ends and less if the source runs out of its own.
