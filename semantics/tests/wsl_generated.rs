@@ -237,6 +237,36 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
     }
 }
 
+/// If a program calls only functions that compare, its samplers compare. If it calls only others,
+/// no sampler compares. If it calls both, some samplers compare.
+#[test]
+fn samplers_compare_if_functions_do() {
+    // The samplers that do not compare, and those that do, by what the program calls.
+    let mut counts = std::collections::BTreeMap::<(bool, bool), [u32; 2]>::new();
+    for seed in 0..programs().max(400) {
+        let text = textured(seed, Purpose::Compute).text;
+        let program = validate(&text).program.unwrap_or_else(|| panic!("seed {seed} is not valid:\n{text}"));
+        let calls = |names: &[&str]| names.iter().any(|name| text.contains(&format!("{name}(")));
+        let compares = calls(&["SampleCmp", "SampleCmpLevelZero", "GatherCmp"]);
+        let others =
+            ["Sample", "SampleBias", "SampleGrad", "SampleLevel", "Gather", "GatherRed", "GatherGreen", "GatherBlue", "GatherAlpha"];
+        let counted = counts.entry((compares, calls(&others))).or_default();
+        for entry in &program.entry_points {
+            let Ok(mut resources) = Resource::of(&program, entry) else { continue };
+            bind(&program, &mut resources, 4, 512, seed);
+            for resource in &resources {
+                if let ResourceContents::Sampler(Some(sampler)) = &resource.contents {
+                    counted[usize::from(sampler.compare.is_some())] += 1;
+                }
+            }
+        }
+    }
+    println!("[do not compare, compare] by (calls functions that compare, calls others): {counts:?}");
+    assert!(counts[&(true, false)][0] == 0 && counts[&(true, false)][1] > 0, "{counts:?}");
+    assert!(counts[&(false, true)][0] > 0 && counts[&(false, true)][1] == 0, "{counts:?}");
+    assert!(counts[&(true, true)].iter().all(|count| *count > 0), "{counts:?}");
+}
+
 /// Textured programs are well typed. Each of their entry points has a texture, and most programs
 /// call a function on one.
 #[test]
@@ -262,5 +292,5 @@ fn a_seed_makes_the_program_of_its_version() {
     let text = |purpose| executed(3, purpose).text;
     let all = [Purpose::Functions, Purpose::Compute, Purpose::Draws].map(text).concat();
     let hash = all.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    assert_eq!((VERSION, hash), (3, 0x94b1_8326_8d37_972a), "{hash:#018x}");
+    assert_eq!((VERSION, hash), (4, 0x94b1_8326_8d37_972a), "{hash:#018x}");
 }

@@ -8,7 +8,7 @@ use smallstep_semantics::wsl::environment::access::{Callee, Generated};
 use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::{AddressSpace, FunctionKind};
-use smallstep_semantics::wsl::types::{Type, TypeId, ValueType};
+use smallstep_semantics::wsl::types::{StructId, Type, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::{Behaviour, Behaviours};
 use smallstep_semantics::wsl::typing::program::{Access, Coercion, Constant, Expr, ExprId, Form, Program, StmtForm, StmtId, StoreId};
 use smallstep_semantics::wsl::validate::validate;
@@ -313,6 +313,46 @@ fn callees() {
         let Form::Call(callee, _) = &mut p.exprs[i].form else { unreachable!() };
         *callee = Callee::Declared(FunctionId(9999));
     });
+}
+
+/// If the field of a structure becomes a sampler, the structure has no default value, and nothing
+/// assigns it. The environment says so too, or is refuted for that.
+#[test]
+fn structures_that_become_opaque() {
+    let with = |body: &str| {
+        format!(
+            "struct R {{ uint t; int x; }}
+            R operator++(R r) {{ return r; }}
+            R operator+(R r, int x) {{ return r; }}
+            int operator.foo(R r) {{ return r.x; }}
+            R operator.foo=(R r, int v) {{ return r; }}
+            int operator[](R r, uint i) {{ return r.x; }}
+            R operator[]=(R r, uint i, int v) {{ return r; }}
+            void f(R r, R s) {{ {body} }}"
+        )
+    };
+    let opaque = |body: &str, told: bool| {
+        let mut p = typed(&with(body));
+        assert_eq!(recheck(&p), Ok(()), "{body}");
+        p.env.structs[0].fields[0].ty = TypeId::SAMPLER;
+        if told {
+            p.env.types.opaque_structs.insert(StructId(0));
+        }
+        recheck(&p).err().map(|refutation| refutation.rule)
+    };
+    assert_eq!(opaque("r.x++;", true), None);
+    assert_eq!(opaque("r.x++;", false), Some(Some(Rule::WslLibDefault)));
+    for (body, rule) in [
+        ("R();", Rule::WslTCall),
+        ("r = s;", Rule::WslTAssignment),
+        ("r++;", Rule::WslTPostfixIncr),
+        ("++r;", Rule::WslTPrefixIncr),
+        ("r += 1;", Rule::WslTOperatorPlusEqual),
+        ("r.foo = 1;", Rule::WslTDotSetter),
+        ("r[0] = 1;", Rule::WslTIndexSetter),
+    ] {
+        assert_eq!(opaque(body, true), Some(Some(rule)), "{body}");
+    }
 }
 
 #[test]

@@ -321,7 +321,7 @@ impl Check {
                         if let Some((_, all)) = legs.iter_mut().find(|(name, _)| *name == device) {
                             let worst =
                                 ["disagree", "failed", "undecided", "unchecked", "agree"].into_iter().find(|word| counts.of(word) > 0);
-                            all.count(worst.unwrap_or("vacuous"), counts.lanes, known);
+                            all.count(worst.unwrap_or(checked.nothing_ran()), counts.lanes, known);
                         }
                     }
                     for (counts, more) in by_compiler.iter_mut().zip(checked.by_compiler()) {

@@ -239,6 +239,14 @@ impl Checked {
         }
     }
 
+    /// The verdict on a device that ran nothing: `unchecked` if a limit prevented it.
+    pub(super) fn nothing_ran(&self) -> &'static str {
+        match self {
+            Checked::Valid { translated, .. } if translated.all().of("unchecked") > 0 => "unchecked",
+            _ => "vacuous",
+        }
+    }
+
     /// The results on each device, by the device's name. Also the quirks that explain its
     /// disagreements, if all are known.
     pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts, Option<String>)> {
@@ -309,7 +317,7 @@ impl Checked {
                     say!("  {limit}");
                 }
                 for (why, n) in &translated.refused {
-                    say!("  refused: {n} for {why}, which is not translated to SPIR-V yet");
+                    say!("  refused: {n} for {}, which is not translated to SPIR-V yet", why.trim_end_matches(','));
                 }
                 for (why, n) in &translated.unchecked {
                     say!("  unchecked through SPIR-V: {n}, {why}");

@@ -7,11 +7,14 @@ use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sa
 use smallstep_semantics::wsl::draw::{Attribute, Draw, StageInSource, Vertices, resources};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::group::{Resource, ResourceContents};
+use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::specialization::{Specialization, constants};
+use smallstep_semantics::wsl::texture::sampling::{is_filter, is_gather};
 use smallstep_semantics::wsl::texture::{Texture, is_depth, is_writable, shape};
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
-use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::typing::program::{Form, Program};
 use std::collections::BTreeSet;
 
 /// The most pairs of a vertex stage and a fragment entry point that are tried.
@@ -24,6 +27,8 @@ pub const ELEMENTS: u64 = 4;
 /// texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
     let sampler_limits = SamplerLimits::of(program, resources, seed);
+    let has_sampler = resources.iter().any(|resource| matches!(resource.contents, ResourceContents::Sampler(_)));
+    let sampler_use = if has_sampler { SamplerUse::of(program) } else { SamplerUse::default() };
     (0..).zip(resources).all(|(place, resource)| match &mut resource.contents {
         ResourceContents::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
@@ -32,7 +37,8 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
             stride <= words
         }
         ResourceContents::Sampler(sampler) => {
-            *sampler = Some(sampler_limits.restricted(drawn_sampler(seed, place)));
+            let compare = sampler_use.drawn_compare(seed, place);
+            *sampler = Some(Sampler { compare, ..sampler_limits.restricted(drawn_sampler(seed, place)) });
             true
         }
         ResourceContents::Texture(textured) => {
@@ -82,6 +88,35 @@ impl SamplerLimits {
     }
 }
 
+/// What the functions that a program calls do with samplers. All samplers of a program count as
+/// one. If a sampler does not fit a function, the function's value is unspecified (WSL-D23).
+#[derive(Clone, Copy, Default)]
+struct SamplerUse {
+    compares: bool,
+    does_not_compare: bool,
+}
+
+impl SamplerUse {
+    fn of(program: &Program) -> SamplerUse {
+        let mut found = SamplerUse::default();
+        for expr in &program.exprs {
+            let Form::Call(Callee::Library(function), _) = &expr.form else { continue };
+            match function.meaning() {
+                Meaning::SampleCmp | Meaning::SampleCmpLevelZero | Meaning::GatherCmp => found.compares = true,
+                meaning if is_filter(meaning) || is_gather(meaning) => found.does_not_compare = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The comparison of a sampler. If the program has both uses, one of two samplers compares.
+    fn drawn_compare(self, seed: u64, place: u64) -> Option<Compare> {
+        let compares = self.compares && (!self.does_not_compare || drawn(seed, place, 7).is_multiple_of(2));
+        compares.then(|| [Compare::Less, Compare::GreaterOrEqual][drawn(seed, place, 6) as usize % 2])
+    }
+}
+
 /// The restrictions that changed the resources of this seed.
 pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
     let sampler_limits = SamplerLimits::of(program, resources, seed);
@@ -96,19 +131,13 @@ pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTr
     restrictions.collect()
 }
 
+/// A sampler that does not compare.
 fn drawn_sampler(seed: u64, place: u64) -> Sampler {
     let pick = |k: u64| drawn(seed, place, k) as usize;
     let filter = |k: u64| [Filter::Nearest, Filter::Linear][pick(k) % 2];
     let mode =
         |k: u64| [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder][pick(k) % 4];
-    Sampler {
-        mag: filter(0),
-        min: filter(1),
-        mip: filter(2),
-        address: [mode(3), mode(4), mode(5)],
-        compare: Some([Compare::Less, Compare::GreaterOrEqual][pick(6) % 2]),
-        ..Sampler::default()
-    }
+    Sampler { mag: filter(0), min: filter(1), mip: filter(2), address: [mode(3), mode(4), mode(5)], ..Sampler::default() }
 }
 
 /// A small image for a texture of this kind. It has one level if the texture is writable, otherwise

@@ -39,7 +39,7 @@ macro_rules! wsl_library_rules {
             WslLibInterlocked "wsl/lib-interlocked" Library "004 Fences and atomic operations" "wsl::validation::library::atomic::interlocked" "InterlockedAdd, And, Or, Xor, Min, Max and Exchange : (atomic_T* device or threadgroup, T, T* not constant) → void for T int or uint";
             WslLibCompareExchange "wsl/lib-compare-exchange" Library "004 Fences and atomic operations" "wsl::validation::library::atomic::compare_exchange" "InterlockedCompareExchange : (atomic_T* device or threadgroup, T, T, T* not constant) → void for T int or uint";
             WslLibBarrier "wsl/lib-barrier" Library "004 Fences and atomic operations" "wsl::validation::library::atomic::barrier" "Device-, Group- and AllMemoryBarrierWithGroupSync : () → void, in compute shaders";
-            WslLibDefault "wsl/lib-default" Library "004 Cast operators; WSL-C19" "wsl::validation::library::cast::default" "T : () → T for each scalar, vector, matrix, atomic, enum and struct T";
+            WslLibDefault "wsl/lib-default" Library "004 Cast operators; WSL-C19" "wsl::validation::library::cast::default" "T : () → T for each scalar, vector, matrix, atomic, enum, and struct T that contains no sampler and no texture";
             WslLibIdentity "wsl/lib-identity" Library "004 Cast operators" "wsl::validation::library::cast::identity" "T : (T) → T for each scalar, vector, matrix, atomic, enum and struct T";
             WslLibConversion "wsl/lib-conversion" Library "004 Cast operators" "wsl::validation::library::cast::conversion" "S : (R) → S for each two scalars";
             WslLibEnumCast "wsl/lib-enum-cast" Library "004 Cast operators" "wsl::validation::library::cast::enum_cast" "E : (B) → E and B : (E) → B for each enum E and its base type B";

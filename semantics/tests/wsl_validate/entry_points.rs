@@ -107,6 +107,10 @@ fn one_result_of_each_semantic() {
     );
     accepts("struct O { float4 a : SV_Target 1; float4 b : SV_Target 2; } fragment O f() { return O(); }");
     accepts("fragment void f(float4 a : attribute(1), float4 b : attribute(1)) { }");
+    rejects("wsl/ep-single", "vertex void f(float a : attribute(0), int b : attribute(0)) { }");
+    rejects("wsl/ep-single", "struct I { float a : attribute(0); float2 b : attribute(0); } fragment void f(I i) { }");
+    accepts("vertex void f(float a : attribute(0), float b : attribute(0), int c : attribute(1)) { }");
+    accepts("void f(float a : attribute(0), int b : attribute(0)) { }");
     accepts("struct O { float4 a : SV_Position; float4 b : SV_Position; } O f() { return O(); }");
     // A structure that flattens to nothing is no output.
     accepts("struct E { } struct F { E e; E d; } [numthreads(1, 1, 1)] compute F f(E e) { return F(); } fragment E g() { return E(); }");

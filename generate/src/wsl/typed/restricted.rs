@@ -12,7 +12,7 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
 /// The version of [`executed`], and of the resources for its programs. Another version may make
 /// another program of the same seed.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The most words of a value type.
 const MAX_WORDS: u64 = 512;

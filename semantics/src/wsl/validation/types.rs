@@ -2,7 +2,7 @@
 //! types have equal ids.
 
 use crate::wsl::syntax::AddressSpace;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
 
 /// The id of a type in [`Types`]. `void`, the sampler and the built-in scalars, vectors, matrices
@@ -192,6 +192,8 @@ pub const BUILT_IN: u32 = 38;
 pub struct Types {
     /// The base type of each enum, `int` or `uint`, by the enum's number.
     pub enum_bases: Vec<TypeId>,
+    /// The structs that contain a sampler or a texture.
+    pub opaque_structs: FxHashSet<StructId>,
     list: Vec<Type>,
     index: FxHashMap<Type, TypeId>,
 }
@@ -207,7 +209,12 @@ impl Default for Types {
 
 impl Types {
     fn built_ins() -> Types {
-        let mut types = Types { enum_bases: Vec::new(), list: Vec::with_capacity(64), index: FxHashMap::default() };
+        let mut types = Types {
+            enum_bases: Vec::new(),
+            opaque_structs: FxHashSet::default(),
+            list: Vec::with_capacity(64),
+            index: FxHashMap::default(),
+        };
         types.intern(Type::Void);
         for scalar in Scalar::ALL {
             types.intern(Type::Scalar(scalar));

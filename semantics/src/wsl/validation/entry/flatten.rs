@@ -125,9 +125,11 @@ pub fn ep_same_name(b: &mut Builder, items: &[Item]) {
     }
 }
 
-/// no two results of an entry point have the same semantic [wsl/ep-single, 004 Arguments and Return
-/// Types; WSL-C29]
-pub fn ep_single(b: &mut Builder, results: &[Item]) {
+/// no two results of an entry point have the same semantic; arguments with one attribute have one
+/// type                   [wsl/ep-single, 004 Arguments and Return Types; WSL-C29]
+///
+/// Arguments with one name are left to [`ep_same_name`].
+pub fn ep_single(b: &mut Builder, arguments: &[Item], results: &[Item]) {
     let mut seen: FxHashMap<Semantic, &Item> = FxHashMap::default();
     for item in results {
         let Some((semantic, span)) = item.semantic.filter(|(s, _)| *s != Semantic::OutOfRange) else { continue };
@@ -135,6 +137,23 @@ pub fn ep_single(b: &mut Builder, results: &[Item]) {
         b.require(Rule::WslEpSingle, std::ptr::eq(first, item), |_| {
             let message =
                 format!("another result is {}; the rule needs one of each, for nothing says which counts", semantic_text(semantic));
+            Error::new(Rule::WslEpSingle, span, message).note(first.semantic.map(|(_, span)| span), "the other one is here")
+        });
+    }
+    seen.clear();
+    for item in arguments {
+        let Some((semantic @ Semantic::Attribute(_), span)) = item.semantic else { continue };
+        let first = *seen.entry(semantic).or_insert(item);
+        b.require(Rule::WslEpSingle, first.ty == item.ty || first.name == item.name, |env| {
+            let [one, other] = [first, item].map(|i| (i.name.map_or("", |n| env.names.name(n)), env.type_name(i.ty)));
+            let message = format!(
+                "`{}` is {} of type {}, and `{}` is the same variable of type {}; the rule needs one type",
+                other.0,
+                semantic_text(semantic),
+                other.1,
+                one.0,
+                one.1
+            );
             Error::new(Rule::WslEpSingle, span, message).note(first.semantic.map(|(_, span)| span), "the other one is here")
         });
     }

@@ -112,7 +112,7 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
                 bucket::check(b, item, stage, direction);
             }
         }
-        flatten::ep_single(b, &outputs.items);
+        flatten::ep_single(b, &inputs.items, &outputs.items);
         out.push(EntryPoint { function: id, stage, inputs: inputs.items, outputs: outputs.items });
     }
     out

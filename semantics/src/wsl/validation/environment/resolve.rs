@@ -8,7 +8,7 @@ use crate::wsl::core::{self, Decl, TypeArgument, TypeSuffix};
 use crate::wsl::error::Error;
 use crate::wsl::library::{self, TypeArgumentValue, TypeNameError};
 use crate::wsl::syntax::{IntLiteral, Literal};
-use crate::wsl::types::{Type, TypeId};
+use crate::wsl::types::{StructId, Type, TypeId};
 use rustc_hash::FxHashSet;
 
 /// Where a type is written.
@@ -69,6 +69,12 @@ impl Builder<'_> {
             }
         }
         self.fields_known = true;
+        for id in (0..self.env.structs.len() as u32).map(StructId) {
+            let fields: Vec<TypeId> = self.env.structure(id).fields.iter().map(|f| f.ty).collect();
+            if fields.into_iter().any(|f| self.contains_opaque(f)) {
+                self.env.types.opaque_structs.insert(id);
+            }
+        }
         for (array, span) in std::mem::take(&mut self.arrays) {
             v_element_opaque(self, array, span);
         }

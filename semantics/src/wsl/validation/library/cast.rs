@@ -22,18 +22,20 @@ const VALUES: Range = Range::of(
 );
 const ENUMS: Range = Range::family(Family::Enums);
 const STRUCTS: Range = Range::family(Family::Structs);
+/// No value of another struct can be made, since nothing makes a sampler or a texture.
+const STRUCTS_OF_VALUES: Range = Range::family(Family::StructsOfValues);
 
 const fn cast(signatures: &'static [Signature], meaning: Meaning, says: &'static str) -> Row {
     row("", signatures, meaning, says).named(Name::Cast)
 }
 
-/// T : () → T for each scalar, vector, matrix, atomic, enum and struct T
-///                                                   [wsl/lib-default, 004 Cast operators; WSL-C19]
+/// T : () → T for each scalar, vector, matrix, atomic, enum, and struct T that contains no sampler
+/// and no texture                                    [wsl/lib-default, 004 Cast operators; WSL-C19]
 ///
 /// `T()`.
 pub(super) const fn default() -> &'static [Row] {
     const ROWS: &[Row] = &[cast(
-        &[over(VALUES, &[], T), over(ENUMS, &[], T), over(STRUCTS, &[], T)],
+        &[over(VALUES, &[], T), over(ENUMS, &[], T), over(STRUCTS_OF_VALUES, &[], T)],
         Meaning::Default,
         "The value that a variable of the type has without initialiser: zeros, `false`, an enum's element of value 0, in every element and field.",
     )];

@@ -118,6 +118,8 @@ pub enum Family {
     EnumsOf(TypeId),
     /// Every struct.
     Structs,
+    /// Every struct that contains no sampler and no texture.
+    StructsOfValues,
     /// Every array.
     Arrays,
     /// Every array reference.
@@ -132,6 +134,7 @@ impl Family {
         match (self, types.get(id)) {
             (Family::Textures(kinds), Type::Texture(kind, _)) => kinds >> kind as u16 & 1 == 1,
             (Family::Enums, Type::Enum(_)) | (Family::Structs, Type::Struct(_)) => true,
+            (Family::StructsOfValues, Type::Struct(s)) => !types.opaque_structs.contains(&s),
             (Family::EnumsOf(base), Type::Enum(e)) => types.enum_bases.get(e.0 as usize) == Some(&base),
             (Family::Arrays, Type::Array(..)) | (Family::References, Type::ArrayReference(..)) => true,
             (Family::ArrayPointers, Type::Pointer(_, to)) => matches!(types.get(to), Type::Array(..)),

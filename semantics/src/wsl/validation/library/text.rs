@@ -119,6 +119,7 @@ pub(super) fn range_text(range: &Range) -> String {
         Family::Enums => parts.push("an enum".into()),
         Family::EnumsOf(base) => parts.push(format!("an enum of {}", if base == TypeId::INT { "int" } else { "uint" })),
         Family::Structs => parts.push("a struct".into()),
+        Family::StructsOfValues => parts.push("a struct without samplers and textures".into()),
         Family::Arrays => parts.push("an array".into()),
         Family::References => parts.push("an array reference".into()),
         Family::ArrayPointers => parts.push("a pointer to an array".into()),

@@ -204,6 +204,7 @@ impl<'a> Recheck<'a> {
             }
             (Rule::WslTDotSetter | Rule::WslTIndexSetter, Access::Setter(setter, getter)) => {
                 let ty = self.target(node, e)?;
+                self.assigns_values(node, ty)?;
                 if let ValueType::Left(ty, space) = before_coercion
                     && has_taker(ty, space)
                 {
@@ -231,7 +232,7 @@ impl<'a> Recheck<'a> {
                     ValueType::Abstract(_) => true,
                     ValueType::Right(_) => false,
                 };
-                if assignable && !self.setters(ty, part).is_empty() {
+                if assignable && !self.is_opaque(ty) && !self.setters(ty, part).is_empty() {
                     return refuse("the setter is used before the getter");
                 }
                 match accessed_type(self.getters(ty, part), getter) {

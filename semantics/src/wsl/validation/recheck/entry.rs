@@ -115,6 +115,13 @@ impl Recheck<'_> {
         if let Some(duplicate) = entry.outputs.iter().find(|item| item.semantic.is_some_and(|(s, _)| !semantics.insert(s))) {
             return refuse(Some(Rule::WslEpSingle), duplicate.span, "two results have one semantic");
         }
+        let mut attributes: FxHashMap<u32, TypeId> = FxHashMap::default();
+        for item in &entry.inputs {
+            let Some((Semantic::Attribute(number), _)) = item.semantic else { continue };
+            if *attributes.entry(number).or_insert(item.ty) != item.ty {
+                return refuse(Some(Rule::WslEpSingle), item.span, "two arguments have one attribute and not one type");
+            }
+        }
         entry.inputs.iter().try_for_each(|item| self.item(entry.stage, Direction::In, item))?;
         entry.outputs.iter().try_for_each(|item| self.item(entry.stage, Direction::Out, item))
     }

@@ -56,6 +56,15 @@ impl Recheck<'_> {
         Ok(())
     }
 
+    /// Checks that a compound assignment, or a setter of a part, does not assign samplers or
+    /// textures.
+    pub(super) fn assigns_values(&self, node: &Expr, ty: TypeId) -> Check {
+        if self.is_opaque(ty) {
+            return refuse(Some(node.rule), node.span, format!("a value of type {} is not assigned", self.show(ty)));
+        }
+        Ok(())
+    }
+
     /// The value of an expression that is an integer literal without suffix, perhaps in
     /// parentheses. If `commas`, the literal may be the last operand of a comma expression.
     pub(super) fn literal(&self, mut e: ExprId, commas: bool) -> Option<Constant> {
@@ -184,12 +193,14 @@ impl Recheck<'_> {
                     (Rule::WslTPrefixIncr, Fix::Prefix, None) => {}
                     _ => return refuse(Some(rule), span, "the rule, the place of the operator and its store do not agree"),
                 }
+                self.assigns_values(node, ty)?;
                 let operands = [ArgumentTypes::Typed(ty)];
                 self.resolves(node, *callee, Some(step.function()), &operands, &[ty], ty)?;
                 self.concludes(node, Right(ty))?
             }
             (Rule::WslTOperatorPlusEqual, Form::CompoundAssign(callee, a, b)) => {
                 let ty = self.target(node, *a)?;
+                self.assigns_values(node, ty)?;
                 let second = self.right(node, *b, "the right side")?;
                 let operands = [ArgumentTypes::Typed(ty), self.argument_types(*b)];
                 self.resolves(node, *callee, None, &operands, &[ty, second], ty)?;

@@ -6,7 +6,7 @@ use crate::rule::Rule;
 use crate::text::Symbol;
 use crate::wsl::environment::{Function, Key};
 use crate::wsl::syntax::FunctionKind;
-use crate::wsl::types::{Type, TypeId};
+use crate::wsl::types::{StructId, Type, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The state of a structure in the search for cycles.
@@ -46,7 +46,14 @@ impl Recheck<'_> {
 
     fn structures(&self) -> Check {
         let mut names: FxHashSet<Symbol> = FxHashSet::default();
-        for s in &self.program.env.structs {
+        for (i, s) in (0..).zip(&self.program.env.structs) {
+            if s.fields.iter().any(|f| self.is_opaque(f.ty)) != self.program.env.types.opaque_structs.contains(&StructId(i)) {
+                return refuse(
+                    Some(Rule::WslLibDefault),
+                    s.span,
+                    "whether a structure has a default value does not follow from its fields",
+                );
+            }
             if !names.insert(s.name) {
                 return refuse(Some(Rule::WslEnvStructDuplicate), s.span, "two types have the same name");
             }

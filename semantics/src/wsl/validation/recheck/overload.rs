@@ -6,7 +6,7 @@ use crate::rule::Rule;
 use crate::wsl::environment::access::Callee;
 use crate::wsl::environment::{FunctionId, Key};
 use crate::wsl::library::pattern::Pattern;
-use crate::wsl::library::{LibraryFunction, Name, Row, Signature, TABLE};
+use crate::wsl::library::{LibraryFunction, Meaning, Name, Row, Signature, TABLE};
 use crate::wsl::types::{BUILT_IN, Type, TypeId, Types};
 use crate::wsl::typing::program::{Constant, Expr, ExprId};
 use rustc_hash::FxHashMap;
@@ -306,6 +306,9 @@ impl Recheck<'_> {
     /// Checks that the function's own signature gives these types.
     fn built_in_types(&self, node: &Expr, f: LibraryFunction, arguments: &[TypeId], result: TypeId) -> Check {
         let types = &self.program.env.types;
+        if f.meaning() == Meaning::Default && self.is_opaque(result) {
+            return refuse(Some(node.rule), node.span, format!("a {} has no default value", self.show(result)));
+        }
         let signature = f.signature();
         let t = f.variable().unwrap_or(TypeId::VOID);
         let letters = f.word().len();

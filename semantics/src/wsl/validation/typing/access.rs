@@ -107,8 +107,13 @@ impl Checker<'_> {
         Judged::Wrong
     }
 
+    /// The abstract left-value, the setter and the getter of its part. `None` if there is none, or
+    /// if the whole contains samplers or textures: to assign to the part is to assign the whole.
     fn by_setter(&mut self, whole: ExprId, part: Part) -> Option<(ExprId, Found, Found)> {
         let ty = (self.premises.assignable)(self.value_type(whole))?;
+        if self.builder.contains_opaque(ty) {
+            return None;
+        }
         let setter = self.builder.env.setter(ty, part)?;
         let getter = self.builder.env.getter(ty, part)?;
         let (whole, _) = self.coerce_abstract(whole)?;
@@ -164,8 +169,8 @@ pub fn t_dot_address_taker(c: &mut Checker, e: ExprId, part: Part, span: Span) -
     ))
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ give Γ ⊢ e.f : ALVal(τ') [wsl/t-dot-setter, 004
-/// Typing expressions, dot 1.2]
+/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ, τ without samplers and textures, give Γ ⊢ e.f :
+/// ALVal(τ') [wsl/t-dot-setter, 004 Typing expressions, dot 1.2; WSL-C26]
 pub fn t_dot_setter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let (e, setter, getter) = c.by_setter(e, part)?;
     let access = Access::Setter(setter.callee, getter.callee);
@@ -198,8 +203,9 @@ pub fn t_index_address_taker(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span
     Some(c.conclude(Rule::WslTIndexAddressTaker, form, ValueType::Left(found.ty, space), span))
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ give Γ ⊢ e1\[e2\] : ALVal(τ')
-/// [wsl/t-index-setter, 004 Typing expressions, index 4; WSL-C7]
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ, τ without samplers and
+/// textures, give Γ ⊢ e1\[e2\] : ALVal(τ')
+/// [wsl/t-index-setter, 004 Typing expressions, index 4; WSL-C7, WSL-C26]
 pub fn t_index_setter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let (e1, setter, getter) = c.by_setter(e1, Part::Element)?;
     let access = Access::Setter(setter.callee, getter.callee);

@@ -68,6 +68,21 @@ impl Checker<'_> {
         matches!(core.expr(e), Expr::Literal(crate::wsl::syntax::Literal::Int(n)) if !n.unsigned)
     }
 
+    /// Requires that a compound assignment assigns neither samplers nor textures. `sign` is its
+    /// operator.
+    fn assigns_values(&mut self, ty: TypeId, rule: Rule, span: Span, sign: &str) -> bool {
+        let refused = self.builder.contains_opaque(ty);
+        if refused {
+            let name = self.name(ty);
+            self.error(Error::new(
+                rule,
+                span,
+                format!("what {sign} assigns has the type {name}; it may be or contain no sampler or texture"),
+            ));
+        }
+        !refused
+    }
+
     /// Requires that a type can be assigned or chosen by `?:`. Pointers, array references, samplers
     /// and textures cannot.
     fn copyable(&mut self, ty: TypeId, rule: Rule, span: Span, what: &str) -> bool {
@@ -298,7 +313,11 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<(ExprId, TypeId, crate::wsl::environment::access::Callee)> {
         let judged = self.expr(e);
-        let (target, ty) = self.target(judged, rule, &format!("the operand of {}", &step.function()["operator".len()..]))?;
+        let sign = &step.function()["operator".len()..];
+        let (target, ty) = self.target(judged, rule, &format!("the operand of {sign}"))?;
+        if !self.assigns_values(ty, rule, span, sign) {
+            return None;
+        }
         let operator = self.builder.env.names.intern(step.function());
         let operands = smallvec![super::call::Operand { argument: Argument::Typed(ty), literal: false }];
         let resolution = self.resolve_call(operator, operands, rule, span)?;
@@ -315,8 +334,8 @@ impl Checker<'_> {
     }
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ give Γ ⊢ e++ : τ; likewise --
-///                                                     [wsl/t-postfix-incr, 004 Typing expressions]
+/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ, τ without samplers and textures, give Γ ⊢ e++ : τ;
+/// likewise --                                [wsl/t-postfix-incr, 004 Typing expressions; WSL-C26]
 pub fn t_postfix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTPostfixIncr;
     let Some((target, ty, callee)) = c.step(step, e, rule, span) else { return Judged::Wrong };
@@ -331,14 +350,18 @@ pub fn t_prefix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -
     c.conclude(rule, Form::Step(step, Fix::Prefix, target, callee, None), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ give Γ ⊢ e1 += e2 : τ; likewise the
-/// other operators                              [wsl/t-operator-plus-equal, 004 Typing expressions]
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ, τ without samplers and textures, give
+/// Γ ⊢ e1 += e2 : τ; likewise the other operators
+///                                     [wsl/t-operator-plus-equal, 004 Typing expressions; WSL-C26]
 pub fn t_operator_plus_equal(c: &mut Checker, operator: Symbol, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTOperatorPlusEqual;
     let left = c.expr(e1);
     let right = c.expr(e2);
     let sign = format!("{}=", &c.builder.env.names.name(operator)["operator".len()..]);
     let Some((target, ty)) = c.target(left, rule, &format!("the left side of {sign}")) else { return Judged::Wrong };
+    if !c.assigns_values(ty, rule, span, &sign) {
+        return Judged::Wrong;
+    }
     let Some(second) = c.argument(right) else { return Judged::Wrong };
     let operands = smallvec![super::call::Operand { argument: Argument::Typed(ty), literal: false }, second];
     let Some(resolution) = c.resolve_call(operator, operands, rule, span) else { return Judged::Wrong };
