@@ -37,9 +37,13 @@ const SCALED: &str = "%cx = OpCompositeExtract %float %c 0\n%t = OpFMul %float %
 
 #[test]
 fn fragment_stages_show_only_what_is_allowed() {
-    let cases: [(&str, &str, &str); 9] = [
+    let depth = "%t = OpFMul %float %x %third\n%d = OpFMul %float %t %third\nOpStore %depth %d\nOpStore %out %white";
+    let cases: [(&str, &str, &str); 11] = [
         ("OpStore %out %c", "OpStore %out %c", "agree"),
         ("OpStore %out %white", "OpStore %out %grey", "another value: component 0 of the texel at "),
+        // Of a depth that devices may differ in, nothing is known.
+        (depth, depth, "agree"),
+        (depth, "OpStore %depth %f0\nOpStore %out %white", "undecided"),
         // A discarded fragment leaves the target unchanged.
         (
             "OpStore %out %white",
