@@ -120,7 +120,8 @@ fn shaders_are_accepted_and_execute_the_same() {
             // The interpreters refuse debug information that an optimiser has misplaced.
             let executes = path.extension().is_some_and(|extension| extension == "comp") && variant.name != "debugged";
             if executes && shows > 0 {
-                let summary = compared(&words, &back, 8);
+                // Few inputs of some shaders are decided.
+                let summary = compared(&words, &back, if shows < 4 { 40 } else { 8 });
                 if summary.verdict().name() == "disagree" || summary.agree < shows {
                     wrong.push(format!("{at}: {:?}, {summary:?}\n{wgsl}", summary.verdict()));
                 }
