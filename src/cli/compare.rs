@@ -74,6 +74,9 @@ pub(crate) struct Compare {
     device: DeviceArgs,
 }
 
+/// The most bytes of a command that runs an undecided input.
+const MAX_COMMAND: usize = 2_000;
+
 fn engine(text: &str) -> Result<Engine, String> {
     match text {
         "machine" => Ok(Engine::Machine),
@@ -319,8 +322,10 @@ impl Compare {
         for (why, count) in &summary.undecided {
             say!("undecided: {count}: {why}");
             if let Some((index, input)) = summary.first_undecided.get(why).filter(|_| shape.scene.is_none()) {
-                say!("  input {index} is the first:");
-                say!("  {}", self.replay(before.name(), shape, input));
+                let command = self.replay(before.name(), shape, input);
+                // No undecided input is made smaller.
+                let command = if command.len() <= MAX_COMMAND { format!(":\n  {command}") } else { String::new() };
+                say!("  input {index} of seed {} is the first{command}", self.seed);
             }
         }
         if matches!(verdict, Verdict::Vacuous(_)) {
