@@ -56,6 +56,19 @@ const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
     %r = OpSelect %u %c %a %b
     OpStore %po %r";
 
+/// When the time has passed, no further input is tried, and the verdict says how many were.
+#[test]
+fn a_comparison_ends_in_time() {
+    let compared = |seconds: u64| {
+        let settings = Settings { time: Some(Duration::from_secs(seconds)), ..settings() };
+        let side = |name: &str| side(name, &text("OpStore %po %a", false));
+        refines(&side("BEFORE"), &side("AFTER"), &settings, |_| {}).expect("the interfaces match")
+    };
+    let late = "limit exceeded: more than 0 milliseconds, after 0 of 24 inputs";
+    assert_eq!((compared(0).verdict(), compared(0).inputs), (Verdict::Limit(late.into()), 0));
+    assert_eq!(compared(3600).verdict(), Verdict::Agree);
+}
+
 /// Right and wrong rewrites of optimisers: name, BEFORE, AFTER, and what [`verdict`] must return.
 fn rewrites() -> Vec<(&'static str, String, String, &'static str)> {
     let s = |text: &str| text.to_string();

@@ -111,7 +111,8 @@ fn vertex(position: &str, passed: &str) -> String {
 fn vertex_stages_show_positions_and_what_they_hand_on() {
     let plain = vertex("OpStore %position %at", "OpStore %v %b");
     assert_eq!(said(&drawn(&plain, &plain)), "agree");
-    for other in [vertex("OpStore %position %b", "OpStore %v %b"), vertex("OpStore %position %at", "OpStore %v %at")] {
+    let without_w = vertex("%moved = OpCompositeInsert %v4 %f1 %at 3\nOpStore %position %moved", "OpStore %v %b");
+    for other in [vertex("OpStore %position %b", "OpStore %v %b"), vertex("OpStore %position %at", "OpStore %v %at"), without_w] {
         assert!(said(&drawn(&plain, &other)).starts_with("another value"), "{other}");
     }
     let said_of_none = StageModule::new("X", module(&plain), Some("other")).err();

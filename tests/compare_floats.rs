@@ -195,6 +195,8 @@ fn integers_that_depend_on_an_unknown_float_are_undecided() {
     for (after, expected) in [("x < 0.5", "agree"), ("0.5 > x", "agree"), ("x > 0.5", "undecided"), ("i < 7u", "undecided")] {
         let summary = refines(&before(), &side("AFTER", after), &settings, |_| {}).expect("the interfaces match");
         assert_eq!(summary.verdict().name(), expected, "{after}");
+        let first: Vec<u64> = summary.first_undecided.values().map(|(index, _)| *index).collect();
+        assert_eq!(first, if expected == "undecided" { vec![0] } else { vec![] });
     }
 }
 

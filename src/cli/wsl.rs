@@ -239,10 +239,10 @@ impl Checked {
         }
     }
 
-    /// The verdict on a device that ran nothing: `unchecked` if a limit prevented it.
+    /// The verdict on a device that ran nothing: `unchecked` if a limit or a refusal prevented it.
     pub(super) fn nothing_ran(&self) -> &'static str {
         match self {
-            Checked::Valid { translated, .. } if translated.all().of("unchecked") > 0 => "unchecked",
+            Checked::Valid { translated, .. } if translated.all().of("unchecked") > 0 || !translated.refused.is_empty() => "unchecked",
             _ => "vacuous",
         }
     }
@@ -317,7 +317,7 @@ impl Checked {
                     say!("  {limit}");
                 }
                 for (why, n) in &translated.refused {
-                    say!("  refused: {n} for {}, which is not translated to SPIR-V yet", why.trim_end_matches(','));
+                    say!("  refused: {n} for {why}, which is not translated to SPIR-V yet");
                 }
                 for (why, n) in &translated.unchecked {
                     say!("  unchecked through SPIR-V: {n}, {why}");

@@ -292,7 +292,7 @@ fn shifts_modulo_width(words: Vec<u32>) -> Vec<u32> {
         _ => (type_, 1),
     };
     // The type of the amount and the mask for it, if the amount is computed.
-    let amount_type = |i: &Instruction| match (i.op, i.operands(&words)) {
+    let masked_amount = |i: &Instruction| match (i.op, i.operands(&words)) {
         (Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic, &[_, amount]) => {
             let computed = |made: &&&Instruction| !matches!(made.op, Op::Constant | Op::ConstantComposite | Op::ConstantNull);
             let width = defined.get(&component(i.result_type).0)?.operands(&words).first()?;
@@ -309,7 +309,7 @@ fn shifts_modulo_width(words: Vec<u32>) -> Vec<u32> {
     // By type of an amount and mask: the id of the mask.
     let mut masks: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut constants = Vec::new();
-    for (type_, mask) in decoded.instructions.iter().filter_map(amount_type).collect::<BTreeSet<_>>() {
+    for (type_, mask) in decoded.instructions.iter().filter_map(masked_amount).collect::<BTreeSet<_>>() {
         let ((scalar, count), id) = (component(type_), fresh());
         constants.extend([4 << 16 | Op::Constant as u32, scalar, id, mask]);
         masks.insert((type_, mask), id);
@@ -326,7 +326,7 @@ fn shifts_modulo_width(words: Vec<u32>) -> Vec<u32> {
             out.append(&mut constants);
         }
         let at = out.len();
-        match amount_type(i) {
+        match masked_amount(i) {
             Some((type_, mask)) => {
                 let (amount, masked) = (i.operands(&words)[1], fresh());
                 out.extend([5 << 16 | Op::BitwiseAnd as u32, type_, masked, amount, masks[&(type_, mask)]]);

@@ -153,7 +153,7 @@ macro_rules! wsl_codegen_rules {
             CodegenTexelStore "codegen/texel-store" Codegen "003 Intrinsic functions" "compile::wsl::texture::write_texel" "Store is OpImageWrite where there is a texel";
             CodegenTexelConvert "codegen/texel-convert" Codegen "003 Intrinsic functions" "compile::wsl::texture::stored_components" "what is stored is brought within what the format holds";
             CodegenDimensions "codegen/dimensions" Codegen "003 Intrinsic functions" "compile::wsl::texture::dimensions" "GetDimensions stores what OpImageQuery tells, zeros of a level that is not there";
-            CodegenAtomic "codegen/atomic" Codegen "003 Intrinsic functions" "compile::wsl::library::atomic" "Interlocked functions are OpAtomic, relaxed; the old value is stored; a helper thread executes none and has 0";
+            CodegenAtomic "codegen/atomic" Codegen "003 Intrinsic functions" "compile::wsl::library::atomic" "Interlocked functions are OpAtomic, relaxed; the old value is stored; if it is read, a helper thread skips the function and has 0";
             CodegenBarrier "codegen/barrier" Codegen "003 Intrinsic functions" "compile::wsl::library::barrier" "barriers are OpControlBarrier of the group";
         }
     };

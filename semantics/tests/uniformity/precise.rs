@@ -409,8 +409,8 @@ fn a_large_callee_is_judged_by_its_summary() {
     }
 }
 
-/// Calls whose pointers lead to one variable are inlined up to a limit. After it, all that they
-/// give varies.
+/// Calls whose pointers lead to one variable are inlined up to a limit. After it, their results
+/// vary.
 #[test]
 fn calls_with_shared_pointees_are_judged() {
     for (end, after, accepted) in [

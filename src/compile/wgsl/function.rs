@@ -921,7 +921,7 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// Refuses a result whose numbers have a width that WGSL does not have.
-    fn has_type(&self, i: &Instruction) -> Result<(), Refused> {
+    fn require_width(&self, i: &Instruction) -> Result<(), Refused> {
         let scalar = self.convert.module.shape(i.result).scalar;
         match scalar {
             Scalar::Int { width: 8 | 16 | 64, .. } | Scalar::Float { width: 64 } => Err(self.convert.no_scalar(scalar)),
@@ -941,8 +941,8 @@ impl<'c, 'm> Body<'c, 'm> {
                 return Ok(());
             }
             Some(type_) if type_.is_opaque() => return Ok(()),
-            // An expression in an expression needs no name of its type. But it needs a type.
-            Some(_) if i.result != 0 => self.has_type(i)?,
+            // No text names the type of an operand of another expression.
+            Some(_) if i.result != 0 => self.require_width(i)?,
             _ => {}
         }
         match i.op {

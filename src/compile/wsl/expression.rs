@@ -306,7 +306,7 @@ impl Compiler<'_> {
         match &expr.form {
             Form::Parens(e) => self.target(*e),
             Form::Coerce(Coercion::LeftToAbstract, _) if self.is_known(ty) => {
-                self.refuse(Construct::Change, "an assignment of a pointer or array reference, or of a structure with one,")
+                self.refuse(Construct::Change, "an assignment of a pointer or array reference, or of a structure with one")
             }
             Form::Coerce(Coercion::LeftToAbstract, e) => self.place(*e).map(Target::Place),
             Form::Dot(e, _, Access::Setter(setter, getter)) => {

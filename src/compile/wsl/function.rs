@@ -229,7 +229,7 @@ impl Compiler<'_> {
             Type::Pointer(_, to) if types.is_reference(to) => Ok(Value::Address(Box::new(deep(|| self.unreachable_result(to))?))),
             Type::Pointer(_, to) => Ok(Value::Pointer(Place::whole(self.local(to)?))),
             Type::ArrayReference(_, of) if self.is_known(of) => {
-                self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one,")
+                self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one")
             }
             Type::ArrayReference(_, of) => Ok(Value::Reference(Place::whole(self.local(of)?), Extent::Single)),
             _ => self.unforeseen("a call, in place, of a function that never returns a value of this type"),

@@ -12,6 +12,22 @@ use smallstep_semantics::wsl::library::{LibraryFunction, Meaning, Name};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StoreId};
 
+/// Whether a function is an `Interlocked…`. Its last argument is the place of its result.
+fn is_atomic(meaning: Meaning) -> bool {
+    use Meaning::*;
+    matches!(
+        meaning,
+        InterlockedAdd
+            | InterlockedAnd
+            | InterlockedOr
+            | InterlockedXor
+            | InterlockedMin
+            | InterlockedMax
+            | InterlockedExchange
+            | InterlockedCompareExchange
+    )
+}
+
 /// The variables that a program only mentions as the place of an atomic function's result.
 pub(super) fn unread_results(program: &Program) -> FxHashSet<StoreId> {
     let variable = |mut id: ExprId| loop {
@@ -32,7 +48,7 @@ pub(super) fn unread_results(program: &Program) -> FxHashSet<StoreId> {
     for expr in &program.exprs {
         match &expr.form {
             Form::Variable(store) => *mentions.entry(*store).or_default() += 1,
-            Form::Call(Callee::Library(f), range) if matches!(f.row().name, Name::Function(name) if name.starts_with("Interlocked")) => {
+            Form::Call(Callee::Library(f), range) if is_atomic(f.meaning()) => {
                 if let Some(store) = program.arguments(range).last().and_then(|e| place(*e)) {
                     *results.entry(store).or_default() += 1;
                 }

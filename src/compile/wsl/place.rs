@@ -267,7 +267,7 @@ impl Compiler<'_> {
             Form::Variable(store) => match self.bound(*store)? {
                 VariableMeaning::Variable(root) => Ok(Place::whole(root)),
                 VariableMeaning::Known(_) | VariableMeaning::Record(_) => {
-                    self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one,")
+                    self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one")
                 }
             },
             Form::Dereference(e) => match self.value(*e)? {

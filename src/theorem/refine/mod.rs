@@ -136,8 +136,8 @@ pub struct Settings {
     pub push: Option<Vec<u8>>,
     /// A device on which AFTER also runs, if the interpreters agree.
     pub device: Option<OnDevice>,
-    /// The time of a comparison. Then no further input is tried, and none makes a disagreement
-    /// smaller. The input that runs then is judged to its end.
+    /// The time after which no further input is tried, neither to find a disagreement nor to make
+    /// one smaller. The input that runs at that moment is judged to its end.
     pub time: Option<Duration>,
     /// A mistake planted in the comparison, for tests of what catches it.
     pub planted: Option<Planted>,
@@ -282,7 +282,7 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     let mut progress = progress;
     let mut summary = Summary::default();
     let coverage = RefCell::new((settings.guided > 0).then(|| Coverage::new(before)));
-    let earlier = Earlier { coverage, ..Earlier::none(settings) };
+    let earlier = Earlier { coverage, ..Earlier::new(settings) };
     over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
     let (mut fruitless, mut executed) = (0, 0);
     for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
@@ -323,7 +323,7 @@ pub struct Earlier {
 
 impl Earlier {
     /// The state of a comparison that begins now.
-    fn none(settings: &Settings) -> Earlier {
+    fn new(settings: &Settings) -> Earlier {
         Earlier { time: settings.time.and_then(TimeLimit::from_now), ..Earlier::default() }
     }
 
@@ -375,7 +375,7 @@ pub fn refines_draws(
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    let earlier = Earlier::none(settings);
+    let earlier = Earlier::new(settings);
     over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
     Ok(summary)
 }

@@ -161,12 +161,10 @@ impl Compiler<'_> {
     /// The value that a left-value holds.
     fn load_left(&mut self, e: ExprId, ty: TypeId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         if let Form::Variable(store) = self.program.expr(e).form {
-            // Pointers and array references are never assigned to. A variable of an enum type holds
-            // a value of the enum, unless it came from outside.
-            let never_assigned = self.program.env.types.is_reference(ty);
+            // A variable of an enum type holds a value of the enum, unless it came from outside.
             let place = self.place(e)?;
             let n = self.words(ty)?;
-            let value = self.load(place, n, to, stable && !never_assigned)?;
+            let value = self.load(place, n, to, stable)?;
             let local = matches!(place, Place::Direct(_)) && !self.root_parameters.contains(&store);
             return if local { Ok(value) } else { self.sanitized(value, ty, to) };
         }

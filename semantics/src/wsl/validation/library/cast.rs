@@ -29,8 +29,8 @@ const fn cast(signatures: &'static [Signature], meaning: Meaning, says: &'static
     row("", signatures, meaning, says).named(Name::Cast)
 }
 
-/// T : () → T for each scalar, vector, matrix, atomic, enum, and struct T that contains no sampler
-/// and no texture                                    [wsl/lib-default, 004 Cast operators; WSL-C19]
+/// T : () → T for each scalar, vector, matrix, atomic, enum, and struct T that contains no
+/// sampler and no texture                            [wsl/lib-default, 004 Cast operators; WSL-C19]
 ///
 /// `T()`.
 pub(super) const fn default() -> &'static [Row] {

@@ -56,8 +56,7 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// Checks that a compound assignment, or a setter of a part, does not assign samplers or
-    /// textures.
+    /// Refuses samplers and textures as what a compound assignment, or a setter of a part, assigns.
     pub(super) fn assigns_values(&self, node: &Expr, ty: TypeId) -> Check {
         if self.is_opaque(ty) {
             return refuse(Some(node.rule), node.span, format!("a value of type {} is not assigned", self.show(ty)));

@@ -169,8 +169,8 @@ pub fn t_dot_address_taker(c: &mut Checker, e: ExprId, part: Part, span: Span) -
     ))
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ, τ without samplers and textures, give Γ ⊢ e.f :
-/// ALVal(τ') [wsl/t-dot-setter, 004 Typing expressions, dot 1.2; WSL-C26]
+/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ, τ without samplers and textures, give
+/// Γ ⊢ e.f : ALVal(τ') [wsl/t-dot-setter, 004 Typing expressions, dot 1.2; WSL-C26]
 pub fn t_dot_setter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let (e, setter, getter) = c.by_setter(e, part)?;
     let access = Access::Setter(setter.callee, getter.callee);
@@ -203,8 +203,8 @@ pub fn t_index_address_taker(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span
     Some(c.conclude(Rule::WslTIndexAddressTaker, form, ValueType::Left(found.ty, space), span))
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ, τ without samplers and
-/// textures, give Γ ⊢ e1\[e2\] : ALVal(τ')
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ, τ without samplers
+/// and textures, give Γ ⊢ e1\[e2\] : ALVal(τ')
 /// [wsl/t-index-setter, 004 Typing expressions, index 4; WSL-C7, WSL-C26]
 pub fn t_index_setter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let (e1, setter, getter) = c.by_setter(e1, Part::Element)?;

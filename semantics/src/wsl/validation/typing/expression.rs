@@ -68,8 +68,8 @@ impl Checker<'_> {
         matches!(core.expr(e), Expr::Literal(crate::wsl::syntax::Literal::Int(n)) if !n.unsigned)
     }
 
-    /// Requires that a compound assignment assigns neither samplers nor textures. `sign` is its
-    /// operator.
+    /// Requires that what the operator `sign` assigns has no samplers and no textures. Reports an
+    /// error otherwise.
     fn assigns_values(&mut self, ty: TypeId, rule: Rule, span: Span, sign: &str) -> bool {
         let refused = self.builder.contains_opaque(ty);
         if refused {
@@ -334,8 +334,8 @@ impl Checker<'_> {
     }
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ, τ without samplers and textures, give Γ ⊢ e++ : τ;
-/// likewise --                                [wsl/t-postfix-incr, 004 Typing expressions; WSL-C26]
+/// Γ ⊢ e : ALVal(τ) and operator++ : τ → τ, τ without samplers and textures, give
+/// Γ ⊢ e++ : τ; likewise --                   [wsl/t-postfix-incr, 004 Typing expressions; WSL-C26]
 pub fn t_postfix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTPostfixIncr;
     let Some((target, ty, callee)) = c.step(step, e, rule, span) else { return Judged::Wrong };
@@ -350,8 +350,8 @@ pub fn t_prefix_incr(c: &mut Checker, step: Step, e: core::ExprId, span: Span) -
     c.conclude(rule, Form::Step(step, Fix::Prefix, target, callee, None), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ, τ without samplers and textures, give
-/// Γ ⊢ e1 += e2 : τ; likewise the other operators
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : τ' and operator+ : τ, τ' → τ, τ without samplers and
+/// textures, give Γ ⊢ e1 += e2 : τ; likewise the other operators
 ///                                     [wsl/t-operator-plus-equal, 004 Typing expressions; WSL-C26]
 pub fn t_operator_plus_equal(c: &mut Checker, operator: Symbol, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let rule = Rule::WslTOperatorPlusEqual;
